@@ -1,0 +1,25 @@
+/* assay.h - all of libassay: what every benchmark includes.
+ *
+ * Layers, each using only those above it:
+ *   clock  units  stats  sha256        facts and arithmetic, no state
+ *   record                             the file a program leaves behind
+ *   topology  memory  affinity         the machine this process may use
+ *   provenance                         the env line: what was measured on
+ *   option  run                        a program from argv to exit status
+ *   kernels  verify  team              the timed loops, and their proof
+ */
+#ifndef ASSAY_H
+#define ASSAY_H
+
+#include "lib/affinity.h"
+#include "lib/clock.h"
+#include "lib/memory.h"
+#include "lib/option.h"
+#include "lib/provenance.h"
+#include "lib/record.h"
+#include "lib/run.h"
+#include "lib/stats.h"
+#include "lib/topology.h"
+#include "lib/units.h"
+
+#endif

@@ -1,0 +1,24 @@
+/* provenance.h - on what, with what and under which load a run was made. */
+#ifndef ASSAY_PROVENANCE_H
+#define ASSAY_PROVENANCE_H
+
+#include "lib/record.h"
+#include "lib/topology.h"
+
+/* Append the facts that make a figure reproducible: host, CPU model,
+ * microcode, caches, NUMA, DIMM and BIOS where readable, kernel, governor,
+ * THP, compiler and flags, library versions, git revision, SHA-256 of the
+ * program, allowed CPUs, container. What exists but can't be read says why:
+ * "unknown (needs root)"; no key is ever left blank. */
+void assay_provenance(struct assay_fields *env,
+                      const struct assay_topology *t);
+
+/* Append the load on the machine now, each key with the prefix given
+ * ("before_", "after_"): load average, PSI of CPU and memory, steal. */
+void assay_load(struct assay_fields *f, const char *prefix);
+
+/* This host's name as it stands in records: what gethostname says, cut at no
+ * dot. buf gets at most size - 1 bytes; returns buf. */
+char *assay_hostname(char *buf, size_t size);
+
+#endif

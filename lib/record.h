@@ -1,0 +1,50 @@
+/* record.h - the record: logfmt lines, each appended with one write(2).
+ *
+ * Fields build the part of a line after its kind. They own their text, grow
+ * as needed, and remember the first thing that went wrong (no memory, a number
+ * that is not finite, a key that is no key), so that callers need not check
+ * each call: appending such fields to a record fails. */
+#ifndef ASSAY_RECORD_H
+#define ASSAY_RECORD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct assay_fields {
+    char *text; /* "key=value key=value", or NULL */
+    size_t length, size;
+    int error; /* errno of the first failure: ENOMEM, EDOM, EINVAL; or 0 */
+};
+
+/* Initialise with {0}. Values with blanks, quotes, '=' or control characters
+ * are double-quoted with backslash escapes; an empty value is "". */
+void assay_fields_text(struct assay_fields *f, const char *key,
+                       const char *value);
+void assay_fields_count(struct assay_fields *f, const char *key,
+                        uint64_t value);
+void assay_fields_real(struct assay_fields *f, const char *key, double value);
+void assay_fields_reals(struct assay_fields *f, const char *key,
+                        const double *values, size_t n); /* a,b,c */
+void assay_fields_append(struct assay_fields *f, const struct assay_fields *g);
+void assay_fields_free(struct assay_fields *f);
+
+struct assay_record;
+
+/* Create the file `path` (it must not exist: a record is never overwritten).
+ * Returns NULL with errno on failure. */
+struct assay_record *assay_record_create(const char *path);
+
+/* Append "kind fields\n" with one write. Returns 0; or -1 with errno (ENOSPC,
+ * EDOM for a non-finite number, ...). After a failure the record refuses
+ * further lines, so it can never bear an end line. */
+int assay_record_append(struct assay_record *record, const char *kind,
+                        const struct assay_fields *fields);
+
+/* File descriptor, for the signal path of run.c only. */
+int assay_record_fd(const struct assay_record *record);
+
+/* fsync and close; frees. Returns 0, or -1 with errno if anything, at any
+ * time, could not be written. */
+int assay_record_close(struct assay_record *record);
+
+#endif

@@ -1,0 +1,98 @@
+/* run.h - one run of a program: from argv to the exit status.
+ *
+ *     struct options opt = {...defaults...};
+ *     struct assay_run *run = assay_start(argc, argv, &program, &opt);
+ *     measure(run, &opt);
+ *     return assay_finish(run);
+ *
+ * Setting up never fails back to the caller: what can't go on ends the
+ * program with one line on stderr, `program: what: why`, an end line in the
+ * record that bears the same reason, and one of the statuses below. So timed
+ * regions hold no error paths. */
+#ifndef ASSAY_RUN_H
+#define ASSAY_RUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lib/option.h"
+#include "lib/record.h"
+
+enum assay_exit {
+    ASSAY_OK = 0,        /* a valid measurement */
+    ASSAY_WRONG = 1,     /* the data is wrong */
+    ASSAY_USAGE = 2,     /* bad option */
+    ASSAY_UNSTABLE = 3,  /* no honest figure */
+    ASSAY_NOTRUN = 77,   /* can't run here */
+    ASSAY_BROKEN = 99,   /* no memory, disk full, mismatch */
+};
+
+struct assay_program {
+    const char *name;    /* as in metric names: "stream" */
+    const char *summary; /* one sentence of --help */
+    const struct assay_option *table;
+    const char *notes; /* closing lines of --help, or NULL */
+};
+
+struct assay_run;
+
+/* Parse argv, create the record where --record=FILE asks for one, write its
+ * record and env lines. --help and --version print and exit 0; a usage error
+ * exits 2. Adds --record, --quiet, --help, --version to the table. */
+struct assay_run *assay_start(int argc, char **argv,
+                              const struct assay_program *program,
+                              void *options);
+
+/* Write the opt line: the table's values as they stand now, then `more` (may
+ * be NULL), which holds what was derived from them. Once, before measuring. */
+void assay_opt(struct assay_run *run, const struct assay_fields *more);
+
+bool assay_quiet(const struct assay_run *run); /* print nothing on stdout */
+
+/* Say something a reader must know: a line `program: warning: ...` on stderr
+ * and `warning text="..."` in the record. */
+void assay_warn(struct assay_run *run, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Data check: ok only if error <= tolerance, which NaN is not. A failed one
+ * makes the run wrong: the program goes on, and finishes with ASSAY_WRONG.
+ * keys tell which measurement was checked (may be NULL). Returns ok. */
+bool assay_check(struct assay_run *run, const char *name, double error,
+                 double tolerance, const struct assay_fields *keys);
+
+/* A check that is a fact rather than a number; why is kept in the record. */
+bool assay_check_fact(struct assay_run *run, const char *name, bool ok,
+                      const char *why, const struct assay_fields *keys);
+
+struct assay_metric {
+    const char *name, *unit;
+    bool lower_is_better; /* best is the minimum: times */
+    bool value_is_median; /* value is the best unless this is set */
+    const double *samples;
+    size_t n;
+};
+
+/* Write the metric line and the sample line of one measurement. keys tell
+ * where and how (host=, threads=, ...). Samples that are none (n = 0) or not
+ * finite end the run as broken: a non-finite number is never written. */
+void assay_metric(struct assay_run *run, const struct assay_metric *metric,
+                  const struct assay_fields *keys);
+
+/* What could not be measured, in a run that goes on: notrun host= reason=. */
+void assay_notrun(struct assay_run *run, const char *reason,
+                  const struct assay_fields *keys);
+
+/* The run has no honest figure; it goes on, and finishes with
+ * ASSAY_UNSTABLE unless data is wrong too. */
+void assay_unstable(struct assay_run *run, const char *reason);
+
+/* End now: message, end line, status. Never returns. */
+_Noreturn void assay_die(struct assay_run *run, enum assay_exit status,
+                         const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Write the end line, close record and stdout (a full disk is noticed here),
+ * free everything; returns the exit status. */
+int assay_finish(struct assay_run *run);
+
+#endif
