@@ -1,0 +1,5 @@
+# bench/local.mk - included by the top-level Makefile.am; %D% is bench.
+# Nothing here is built or run unless asked for by name.
+
+EXTRA_DIST += \
+	# end of EXTRA_DIST

@@ -1,0 +1,17 @@
+# harness/local.mk - included by the top-level Makefile.am; %D% is harness.
+
+dist_bin_SCRIPTS += \
+	%D%/assay \
+	# end of dist_bin_SCRIPTS
+
+dist_perl_DATA += \
+	%D%/Assay/Launch.pm \
+	%D%/Assay/Ledger.pm \
+	%D%/Assay/Nodes.pm \
+	%D%/Assay/Stats.pm \
+	%D%/Assay/Units.pm \
+	# end of dist_perl_DATA
+
+nodist_perl_DATA += \
+	%D%/Assay/Config.pm \
+	# end of nodist_perl_DATA

@@ -1,0 +1,44 @@
+# lib/local.mk - included by the top-level Makefile.am; %D% is lib.
+
+noinst_LIBRARIES += %D%/libassay.a %D%/libkernels.a
+
+%C%_libassay_a_SOURCES = \
+	%D%/affinity.h \
+	%D%/assay.h \
+	%D%/clock.h \
+	%D%/memory.h \
+	%D%/option.h \
+	%D%/provenance.h \
+	%D%/record.h \
+	%D%/run.h \
+	%D%/sha256.h \
+	%D%/stats.h \
+	%D%/topology.h \
+	%D%/units.h \
+	# end of %C%_libassay_a_SOURCES
+
+# Timed loops: a library with flags of its own, whose objects become part of
+# libassay.a (see COMPILE in Makefile.am).
+%C%_libkernels_a_SOURCES = \
+	# end of %C%_libkernels_a_SOURCES
+%C%_libkernels_a_CFLAGS = $(AM_CFLAGS)
+
+%C%_libassay_a_LIBADD = $(%C%_libkernels_a_OBJECTS)
+
+# The flags really used, which `make CFLAGS=...' may change at any time: the
+# header changes only when they do.
+BUILT_SOURCES += %D%/flags.h %D%/revision.h
+CLEANFILES += %D%/flags.h %D%/revision.h
+
+%D%/flags.h: FORCE
+	@$(MKDIR_P) %D%
+	@printf '#define ASSAY_CFLAGS "%s"\n' \
+	    "`echo '$(CFLAGS) $(OPENMP_CFLAGS)' | \
+	      $(SED) -e 's/[\\\\"]/\\\\&/g' -e 's/  */ /g' -e 's/ $$//'`" >$@.new
+	@if cmp -s $@.new $@; then rm -f $@.new; else mv -f $@.new $@; fi
+
+%D%/revision.h: FORCE
+	@$(MKDIR_P) %D%
+	@printf '#define ASSAY_GIT_REVISION "%s"\n' \
+	    "`$(SHELL) $(srcdir)/build-aux/revision '$(srcdir)'`" >$@.new
+	@if cmp -s $@.new $@; then rm -f $@.new; else mv -f $@.new $@; fi
