@@ -5,11 +5,6 @@ dist_bin_SCRIPTS += \
 	# end of dist_bin_SCRIPTS
 
 dist_perl_DATA += \
-	%D%/Assay/Launch.pm \
-	%D%/Assay/Ledger.pm \
-	%D%/Assay/Nodes.pm \
-	%D%/Assay/Stats.pm \
-	%D%/Assay/Units.pm \
 	# end of dist_perl_DATA
 
 nodist_perl_DATA += \

@@ -55,7 +55,7 @@ AM_CONDITIONAL(m4_toupper([$1]), [test "$assay_with_$1" = yes])
 #
 # DESCRIPTION
 #
-#   hwloc 2, through HWLOC_CFLAGS and HWLOC_LIBS if given, DIR, pkg-config, or
+#   hwloc 2.4, through HWLOC_CFLAGS and HWLOC_LIBS if given, DIR, pkg-config, or
 #   where the linker looks anyhow.  Without it the library reads /sys itself.
 #   Defines HAVE_HWLOC; substitutes HWLOC_CFLAGS and HWLOC_LIBS.
 
@@ -65,7 +65,7 @@ AC_ARG_VAR([HWLOC_CFLAGS], [compiler flags for hwloc, instead of a search])
 AC_ARG_VAR([HWLOC_LIBS], [linker flags for hwloc, instead of a search])
 AC_CHECK_TOOL([PKG_CONFIG], [pkg-config], [:])
 AS_IF([test "$assay_ask_hwloc" != no], [
-  AC_MSG_CHECKING([for hwloc 2])
+  AC_MSG_CHECKING([for hwloc 2.4 or newer])
   AS_IF([test -n "$HWLOC_CFLAGS$HWLOC_LIBS"],
       [assay_tried="HWLOC_CFLAGS and HWLOC_LIBS as given"],
     [test -n "$assay_dir_hwloc"],
@@ -84,8 +84,8 @@ AS_IF([test "$assay_ask_hwloc" != no], [
   LIBS="$HWLOC_LIBS $LIBS"
   AC_LINK_IFELSE([AC_LANG_PROGRAM([
 #include <hwloc.h>
-#if HWLOC_API_VERSION < 0x00020000
-#error hwloc 1
+#if HWLOC_API_VERSION < 0x00020400
+#error too old
 #endif
 ], [
 hwloc_topology_t t;
@@ -100,7 +100,7 @@ HWLOC_VERSION
      AS_IF([test -z "$assay_why_hwloc"], [assay_why_hwloc="version 2"])
      AC_MSG_RESULT([$assay_why_hwloc])
      AC_DEFINE([HAVE_HWLOC], [1], [Define to 1 to read the topology by hwloc.])],
-    [assay_why_hwloc="no hwloc 2 that compiles and links (tried $assay_tried)"
+    [assay_why_hwloc="no hwloc 2.4 or newer that compiles and links (tried $assay_tried)"
      HWLOC_CFLAGS=
      HWLOC_LIBS=
      AC_MSG_RESULT([no])])
