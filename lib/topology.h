@@ -11,19 +11,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define ASSAY_NONE (~0u)
+
 struct assay_cpu {
     unsigned cpu;     /* OS index */
     unsigned core;    /* logical index of the physical core, machine-wide */
     unsigned package; /* logical index of the socket */
     unsigned numa;    /* OS index of the nearest NUMA node */
-    unsigned llc;     /* logical index of its outermost cache */
+    unsigned llc;     /* logical index of its outermost cache: the L4, else
+                         the L3, else ...; ASSAY_NONE where it isn't known */
     bool efficient;   /* an efficiency core of a hybrid processor */
 };
 
 struct assay_numa {
     unsigned node;  /* OS index */
     uint64_t bytes; /* local memory */
-    unsigned cpus;  /* allowed CPUs nearest to it; 0: memory only */
+    unsigned cpus;  /* allowed CPUs nearest to it; 0: memory only (HBM, CXL),
+                       or none of its CPUs is allowed */
 };
 
 struct assay_topology {
@@ -35,7 +39,11 @@ struct assay_topology {
     size_t nnumas;
     uint64_t cache;           /* bytes: distinct outermost caches added up */
     const char *cache_source; /* "hwloc", "sysfs", "sysconf", "assumed" */
-    bool this_machine;        /* false: from a recorded one */
+    bool this_machine;        /* false: from a recorded one, be it by xml or
+                                 by HWLOC_XMLFILE and its like */
+    uint64_t memory_cache;    /* bytes of memory-side caches in front of numas
+                                 (HBM or MCDRAM in cache mode), or 0: part of
+                                 the memory as far as `cache` is concerned */
 };
 
 /* Describe this machine (xml NULL) or the hwloc XML file of a recorded one,
