@@ -3,27 +3,56 @@
 noinst_LIBRARIES += %D%/libassay.a %D%/libkernels.a
 
 %C%_libassay_a_SOURCES = \
+	%D%/affinity.c \
 	%D%/affinity.h \
 	%D%/assay.h \
+	%D%/clock.c \
 	%D%/clock.h \
+	%D%/finite.h \
+	%D%/kernels.c \
+	%D%/kernels.h \
+	%D%/kernels_body.h \
+	%D%/kernels_table.h \
+	%D%/memory.c \
 	%D%/memory.h \
+	%D%/option.c \
 	%D%/option.h \
 	%D%/provenance.h \
+	%D%/record.c \
 	%D%/record.h \
 	%D%/run.h \
+	%D%/sha256.c \
 	%D%/sha256.h \
+	%D%/stats.c \
 	%D%/stats.h \
+	%D%/team.c \
+	%D%/team.h \
+	%D%/topology.c \
 	%D%/topology.h \
+	%D%/topology_backend.h \
+	%D%/topology_cgroup.c \
+	%D%/topology_file.c \
+	%D%/topology_hwloc.c \
+	%D%/topology_mask.c \
+	%D%/topology_sysfs.c \
+	%D%/units.c \
 	%D%/units.h \
+	%D%/verify.c \
+	%D%/verify.h \
 	# end of %C%_libassay_a_SOURCES
 
 # Timed loops: a library with flags of its own, whose objects become part of
 # libassay.a (see COMPILE in Makefile.am).
 %C%_libkernels_a_SOURCES = \
+	%D%/kernels_avx2.c \
+	%D%/kernels_avx512.c \
+	%D%/kernels_neon.c \
+	%D%/kernels_plain.c \
 	# end of %C%_libkernels_a_SOURCES
 %C%_libkernels_a_CFLAGS = $(AM_CFLAGS)
 
 %C%_libassay_a_LIBADD = $(%C%_libkernels_a_OBJECTS)
+%C%_libassay_a_DEPENDENCIES = $(%C%_libkernels_a_OBJECTS)
 
 # The flags really used, which `make CFLAGS=...' may change at any time: the
 # header changes only when they do.
