@@ -13,11 +13,13 @@
 
 #include "lib/affinity.h"
 #include "lib/clock.h"
+#include "lib/finite.h"
 #include "lib/memory.h"
 #include "lib/option.h"
 #include "lib/provenance.h"
 #include "lib/record.h"
 #include "lib/run.h"
+#include "lib/sha256.h"
 #include "lib/stats.h"
 #include "lib/topology.h"
 #include "lib/units.h"

@@ -20,6 +20,7 @@ noinst_LIBRARIES += %D%/libassay.a %D%/libkernels.a
 	%D%/provenance.h \
 	%D%/record.c \
 	%D%/record.h \
+	%D%/run.c \
 	%D%/run.h \
 	%D%/sha256.c \
 	%D%/sha256.h \

@@ -21,6 +21,8 @@ enum assay_option_type {
     ASSAY_REAL,     /* double in [min, max] */
     ASSAY_CHOICE,   /* int, index into words[] */
     ASSAY_TEXT,     /* const char *, points into argv; NULL when not given */
+    ASSAY_HELP,     /* no field: the parser stops and says that it was asked */
+    ASSAY_VERSION,  /* no field, likewise */
 };
 
 struct assay_option {
@@ -41,15 +43,35 @@ struct assay_option {
         .name = NULL                                                           \
     }
 
-/* Parse argv by `table` into `options`, permitting both --name=VALUE and
- * --name VALUE and unambiguous nothing else: abbreviations, unknown options,
- * operands, doubled options with different values and trailing junk are
- * errors. On error returns -1 with a message naming the bad word and what is
- * allowed in error[0..size-1]; 0 otherwise. */
+/* A table and the struct that it describes. A row stands before those of the
+ * same letter or name in later groups: a program may have its own -h. */
+struct assay_option_group {
+    const struct assay_option *table;
+    void *options;
+};
+
+/* Parse argv by all groups, permitting --name=VALUE, --name VALUE, -xVALUE,
+ * -x VALUE and -xyz for flags, and nothing else: abbreviations, unknown
+ * options, operands, doubled options with different values, values out of
+ * range and trailing junk are errors. A value in a word of its own must not
+ * begin with a dash, unless it is a number.
+ *
+ * Returns 0, with all values stored; ASSAY_HELP or ASSAY_VERSION where that is
+ * asked for before the first error, with nothing stored; or -1, with nothing
+ * stored and a message naming the bad word and what is allowed in
+ * error[0..size-1]. */
+int assay_options_parse_groups(int argc, char **argv,
+                               const struct assay_option_group *groups,
+                               size_t ngroups, char *error, size_t size);
+
+/* The same for one group. */
 int assay_options_parse(int argc, char **argv, const struct assay_option *table,
                         void *options, char *error, size_t size);
 
-/* Print one help line or two a row, within 80 columns, with live defaults. */
+/* Print one help line or more a row, within 80 columns, with live defaults. */
+void assay_options_help_groups(FILE *out,
+                               const struct assay_option_group *groups,
+                               size_t ngroups);
 void assay_options_help(FILE *out, const struct assay_option *table,
                         const void *options);
 

@@ -17,6 +17,7 @@
 
 #include "lib/option.h"
 #include "lib/record.h"
+#include "lib/topology.h"
 
 enum assay_exit {
     ASSAY_OK = 0,        /* a valid measurement */
@@ -38,7 +39,13 @@ struct assay_run;
 
 /* Parse argv, create the record where --record=FILE asks for one, write its
  * record and env lines. --help and --version print and exit 0; a usage error
- * exits 2. Adds --record, --quiet, --help, --version to the table. */
+ * exits 2, and so does a record that exists. Adds --record, --quiet, --help
+ * (-h) and --version (-V) to the table, whose own letters win; a row of type
+ * ASSAY_HELP gives --help another letter.
+ *
+ * From here on a signal that ends the program writes the end line first:
+ * SIGTERM, SIGXCPU and SIGALRM as timeout, SIGINT, SIGHUP, SIGQUIT and SIGPIPE
+ * as failed; the program then dies of the signal. */
 struct assay_run *assay_start(int argc, char **argv,
                               const struct assay_program *program,
                               void *options);
@@ -48,6 +55,11 @@ struct assay_run *assay_start(int argc, char **argv,
 void assay_opt(struct assay_run *run, const struct assay_fields *more);
 
 bool assay_quiet(const struct assay_run *run); /* print nothing on stdout */
+
+/* The machine that assay_start found, owned by the run. Where it is a recorded
+ * one (HWLOC_XMLFILE, HWLOC_SYNTHETIC), every metric bears functional=yes, and
+ * so satisfies no clause. */
+const struct assay_topology *assay_machine(const struct assay_run *run);
 
 /* Say something a reader must know: a line `program: warning: ...` on stderr
  * and `warning text="..."` in the record. */
@@ -78,7 +90,8 @@ struct assay_metric {
 void assay_metric(struct assay_run *run, const struct assay_metric *metric,
                   const struct assay_fields *keys);
 
-/* What could not be measured, in a run that goes on: notrun host= reason=. */
+/* What could not be measured, in a run that goes on: notrun host= reason=.
+ * host is this one unless keys have it. */
 void assay_notrun(struct assay_run *run, const char *reason,
                   const struct assay_fields *keys);
 

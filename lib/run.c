@@ -1,0 +1,612 @@
+/* run.c - one run of a program: from argv to the exit status. */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/clock.h"
+#include "lib/finite.h"
+#include "lib/provenance.h"
+#include "lib/run.h"
+#include "lib/stats.h"
+#include "lib/units.h"
+
+enum { REASON = 512 };
+
+struct standard {
+    const char *record;
+    bool quiet;
+};
+
+struct assay_run {
+    const struct assay_program *program;
+    void *options;
+    struct standard standard;
+    struct assay_record *record; /* NULL without --record */
+    struct assay_topology machine;
+    bool has_opt, is_wrong, is_unstable;
+    char wrong[REASON], unstable[REASON]; /* the first reason of each */
+};
+
+#define OPT(field) offsetof(struct standard, field)
+static const struct assay_option standard_table[] = {
+    {.name = "record",
+     .type = ASSAY_TEXT,
+     .offset = OPT(record),
+     .arg = "FILE",
+     .help = "write the record to FILE, which must not exist",
+     .unset = "none"},
+    {.name = "quiet",
+     .type = ASSAY_FLAG,
+     .offset = OPT(quiet),
+     .help = "print nothing on standard output"},
+    {.letter = 'h',
+     .name = "help",
+     .type = ASSAY_HELP,
+     .help = "print this text and exit"},
+    {.letter = 'V',
+     .name = "version",
+     .type = ASSAY_VERSION,
+     .help = "print the version and exit"},
+    ASSAY_OPTION_END,
+};
+
+/*
+ * Signals. The one mutable global of the library: a handler can reach nothing
+ * else. It holds the descriptor of a record that has no end line yet, or -1;
+ * who takes it out writes the end line, so that there is never a second one.
+ */
+static atomic_int unended = -1;
+
+static const struct ending {
+    int number;
+    const char *line;
+} endings[] = {
+    {SIGTERM, "end status=timeout reason=SIGTERM\n"},
+    {SIGXCPU, "end status=timeout reason=SIGXCPU\n"},
+    {SIGALRM, "end status=timeout reason=SIGALRM\n"},
+    {SIGINT, "end status=failed reason=SIGINT\n"},
+    {SIGHUP, "end status=failed reason=SIGHUP\n"},
+    {SIGQUIT, "end status=failed reason=SIGQUIT\n"},
+    {SIGPIPE, "end status=failed reason=SIGPIPE\n"},
+};
+
+#define ENDINGS (sizeof(endings) / sizeof(endings[0]))
+
+/* Write the end line, and die of the signal, so that the caller sees the
+ * truth. The first process of a container does not die of it: it exits. */
+static void on_signal(int number)
+{
+    int fd = atomic_exchange(&unended, -1);
+    sigset_t only;
+
+    for (size_t i = 0; i < ENDINGS && fd >= 0; i++) {
+        size_t length = strlen(endings[i].line);
+
+        if (endings[i].number == number &&
+            write(fd, endings[i].line, length) != (ssize_t)length)
+            break; /* a record without end line says enough */
+    }
+    signal(number, SIG_DFL);
+    sigemptyset(&only);
+    sigaddset(&only, number);
+    pthread_sigmask(SIG_UNBLOCK, &only, NULL);
+    raise(number);
+    _exit(128 + number);
+}
+
+static void on_file_size(int number)
+{
+    (void)number; /* the write fails with EFBIG, and says so */
+}
+
+static void signals_catch(struct assay_record *record)
+{
+    struct sigaction action = {.sa_handler = on_signal}, before;
+
+    sigemptyset(&action.sa_mask);
+    atomic_store(&unended, assay_record_fd(record));
+    for (size_t i = 0; i < ENDINGS; i++)
+        if (sigaction(endings[i].number, NULL, &before) == 0 &&
+            before.sa_handler == SIG_DFL)
+            sigaction(endings[i].number, &action, NULL);
+}
+
+/* May this thread write the end line? If a handler has begun to, the process
+ * is about to die of its signal: wait for that. */
+static void signals_claim(void)
+{
+    if (atomic_exchange(&unended, -1) < 0)
+        for (;;)
+            pause();
+}
+
+/*
+ * Messages: one line on stderr, whatever the words hold.
+ */
+__attribute__((format(printf, 2, 0))) static void
+format_line(char *text, const char *format, va_list ap)
+{
+    vsnprintf(text, REASON, format, ap);
+    for (char *c = text; *c; c++)
+        if ((unsigned char)*c < 0x20 || *c == 0x7f)
+            *c = '?';
+}
+
+static const char *name_of(const struct assay_run *run)
+{
+    return run ? run->program->name : program_invocation_short_name;
+}
+
+static void complain(const struct assay_run *run, const char *text)
+{
+    fflush(stdout);
+    fprintf(stderr, "%s: %s\n", name_of(run), text);
+}
+
+/*
+ * The end.
+ */
+static const char *status_word(int status)
+{
+    switch (status) {
+    case ASSAY_OK: return "ok";
+    case ASSAY_WRONG: return "wrong";
+    case ASSAY_UNSTABLE: return "unstable";
+    case ASSAY_NOTRUN: return "notrun";
+    default: return "failed";
+    }
+}
+
+/* Close stdout; false where anything printed on it was lost. */
+static bool stdout_close(char *reason)
+{
+    bool lost = ferror(stdout) != 0;
+
+    errno = 0;
+    if (fclose(stdout) == 0 && !lost)
+        return true;
+    snprintf(reason, REASON, "standard output: %s",
+             errno ? strerror(errno) : "could not be written");
+    return false;
+}
+
+static const char *record_fault(int error)
+{
+    switch (error) {
+    case EDOM: return "a number that is not finite";
+    case EINVAL: return "a key that is no key, or no value";
+    case EEXIST: return "a key that stands twice on a line";
+    case EMSGSIZE: return "a line of more than 8 MiB";
+    default: return strerror(error);
+    }
+}
+
+static void record_reason(const struct assay_run *run, int error, char *reason)
+{
+    snprintf(reason, REASON, "%s: %s", run->standard.record,
+             record_fault(error));
+}
+
+/* The second env line, on the load, and the end line. */
+static int end_write(struct assay_run *run, int status, const char *reason)
+{
+    struct assay_fields load = {0}, end = {0};
+    int result, error;
+
+    assay_load(&load, "after_");
+    assay_fields_text(&end, "status", status_word(status));
+    if (status != ASSAY_OK)
+        assay_fields_text(&end, "reason", reason);
+    result = load.length ? assay_record_append(run->record, "env", &load) : 0;
+    if (result == 0) {
+        signals_claim();
+        result = assay_record_append(run->record, "end", &end);
+    }
+    error = errno;
+    assay_fields_free(&load);
+    assay_fields_free(&end);
+    errno = error;
+    return result;
+}
+
+static int record_finish(struct assay_run *run, int status, const char *reason)
+{
+    struct assay_record *record = run->record;
+    int result = end_write(run, status, reason), error = errno;
+
+    run->record = NULL;
+    atomic_store(&unended, -1);
+    if (assay_record_close(record) < 0 && result == 0) {
+        result = -1;
+        error = errno;
+    }
+    errno = error;
+    return result;
+}
+
+static void run_free(struct assay_run *run)
+{
+    assay_topology_free(&run->machine);
+    free(run);
+}
+
+/* Nothing is printed after stdout was closed, and nothing measured after the
+ * end line, so the end line can tell what became of both. */
+static int conclude(struct assay_run *run, int status, const char *reason)
+{
+    char lost[REASON];
+
+    if (!stdout_close(lost)) {
+        fprintf(stderr, "%s: %s\n", name_of(run), lost);
+        status = ASSAY_BROKEN;
+        reason = lost;
+    }
+    if (run && run->record && record_finish(run, status, reason) < 0) {
+        record_reason(run, errno, lost);
+        fprintf(stderr, "%s: %s\n", name_of(run), lost);
+        status = ASSAY_BROKEN;
+    }
+    if (run)
+        run_free(run);
+    return status;
+}
+
+void assay_die(struct assay_run *run, enum assay_exit status,
+               const char *format, ...)
+{
+    char reason[REASON];
+    va_list ap;
+
+    va_start(ap, format);
+    format_line(reason, format, ap);
+    va_end(ap);
+    complain(run, reason);
+    exit(conclude(run, status, reason));
+}
+
+/* A record that can't be written gets no end line, so it is let go first. */
+_Noreturn static void die_record(struct assay_run *run, int error)
+{
+    char reason[REASON];
+
+    record_reason(run, error, reason);
+    atomic_store(&unended, -1);
+    assay_record_close(run->record);
+    run->record = NULL;
+    assay_die(run, ASSAY_BROKEN, "%s", reason);
+}
+
+/* Append a line and free its fields, which are checked even where there is no
+ * record: a program is as broken without one. */
+static void emit(struct assay_run *run, const char *kind,
+                 struct assay_fields *fields)
+{
+    int error = fields->error;
+
+    if (error) {
+        assay_fields_free(fields);
+        assay_die(run, ASSAY_BROKEN, "%s line: %s", kind, record_fault(error));
+    }
+    if (run->record && assay_record_append(run->record, kind, fields) < 0)
+        die_record(run, errno);
+    assay_fields_free(fields);
+}
+
+/*
+ * The start.
+ */
+
+/* Descriptors 0 to 2 exist from here on, so that a record never becomes one of
+ * them; those that were closed are opened the wrong way round, so that their
+ * use fails as it would have. */
+static void hold_descriptors(void)
+{
+    static const int flags[] = {O_WRONLY, O_RDONLY, O_RDONLY};
+
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF &&
+            open("/dev/null", flags[fd]) != fd)
+            exit(ASSAY_BROKEN);
+}
+
+static void print_help(const struct assay_run *run,
+                       const struct assay_option_group *groups, size_t n)
+{
+    printf("usage: %s [OPTION]...\n\n%s\n\n", run->program->name,
+           run->program->summary);
+    assay_options_help_groups(stdout, groups, n);
+    if (run->program->notes)
+        printf("\n%s\n", run->program->notes);
+}
+
+static void parse(struct assay_run *run, int argc, char **argv)
+{
+    const struct assay_option_group groups[] = {
+        {run->program->table, run->options},
+        {standard_table, &run->standard},
+    };
+    char error[REASON];
+    int status =
+        assay_options_parse_groups(argc, argv, groups, 2, error, sizeof(error));
+
+    if (status < 0)
+        assay_die(run, ASSAY_USAGE, "%s", error);
+    if (status == 0)
+        return;
+    if (status == ASSAY_HELP)
+        print_help(run, groups, 2);
+    else
+        printf("%s (assay) %s\n", run->program->name, PACKAGE_VERSION);
+    exit(conclude(run, ASSAY_OK, NULL));
+}
+
+static void record_open(struct assay_run *run)
+{
+    struct assay_fields f = {0};
+    const char *path = run->standard.record;
+    char utc[21];
+
+    if (!path)
+        return;
+    run->record = assay_record_create(path);
+    /* The command line is at fault if the file exists, else the machine. */
+    if (!run->record)
+        assay_die(run, errno == EEXIST ? ASSAY_USAGE : ASSAY_BROKEN,
+                  "--record: %s: %s", path, strerror(errno));
+    signals_catch(run->record);
+    assay_fields_count(&f, "version", 1);
+    assay_fields_text(&f, "bench", run->program->name);
+    assay_fields_text(&f, "program", "assay " PACKAGE_VERSION);
+    assay_fields_text(&f, "time", assay_utc(utc));
+    emit(run, "record", &f);
+}
+
+static void machine_load(struct assay_run *run)
+{
+    struct assay_fields env = {0};
+    char error[256] = "";
+
+    if (assay_topology_load(&run->machine, NULL, error, sizeof(error)) < 0)
+        assay_die(run, ASSAY_BROKEN, "topology: %s", error);
+    if (run->record) {
+        assay_provenance(&env, &run->machine);
+        assay_load(&env, "before_");
+        emit(run, "env", &env);
+    }
+    if (!run->machine.this_machine)
+        assay_warn(run, "the machine is a recorded one, not this: nothing "
+                        "measured here satisfies a clause");
+}
+
+struct assay_run *assay_start(int argc, char **argv,
+                              const struct assay_program *program,
+                              void *options)
+{
+    struct sigaction action = {.sa_handler = on_file_size};
+    struct assay_run *run;
+
+    hold_descriptors();
+    setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGXFSZ, &action, NULL);
+    run = calloc(1, sizeof(*run));
+    if (!run)
+        assay_die(NULL, ASSAY_BROKEN, "%s", strerror(ENOMEM));
+    run->program = program;
+    run->options = options;
+    parse(run, argc, argv);
+    record_open(run);
+    machine_load(run);
+    return run;
+}
+
+bool assay_quiet(const struct assay_run *run)
+{
+    return run->standard.quiet;
+}
+
+const struct assay_topology *assay_machine(const struct assay_run *run)
+{
+    return &run->machine;
+}
+
+/*
+ * Lines.
+ */
+static void put_keys(const struct assay_run *run, struct assay_fields *f,
+                     const struct assay_fields *keys)
+{
+    if (keys)
+        assay_fields_append(f, keys);
+    if (!run->machine.this_machine && !assay_fields_have(f, "functional"))
+        assay_fields_text(f, "functional", "yes");
+}
+
+void assay_opt(struct assay_run *run, const struct assay_fields *more)
+{
+    struct assay_fields f = {0};
+
+    if (run->has_opt)
+        assay_die(run, ASSAY_BROKEN, "opt line: written twice");
+    run->has_opt = true;
+    assay_options_fields(run->program->table, run->options, &f);
+    put_keys(run, &f, more);
+    emit(run, "opt", &f);
+}
+
+static void warn_text(struct assay_run *run, const char *text)
+{
+    struct assay_fields f = {0};
+
+    fflush(stdout);
+    fprintf(stderr, "%s: warning: %s\n", run->program->name, text);
+    assay_fields_text(&f, "text", text);
+    emit(run, "warning", &f);
+}
+
+void assay_warn(struct assay_run *run, const char *format, ...)
+{
+    char text[REASON];
+    va_list ap;
+
+    va_start(ap, format);
+    format_line(text, format, ap);
+    va_end(ap);
+    warn_text(run, text);
+}
+
+/* The check line; a failed one is also said on stderr. */
+static bool check_emit(struct assay_run *run, const char *name, bool ok,
+                       const char *why, struct assay_fields *f,
+                       const struct assay_fields *keys)
+{
+    if (why && *why)
+        assay_fields_text(f, "reason", why);
+    put_keys(run, f, keys);
+    if (!ok) {
+        char text[REASON];
+
+        snprintf(text, sizeof(text), "%s: wrong data: %s", name,
+                 why && *why ? why : "the check failed");
+        complain(run, text);
+        if (!run->is_wrong)
+            memcpy(run->wrong, text, sizeof(text));
+        run->is_wrong = true;
+    }
+    emit(run, "check", f);
+    return ok;
+}
+
+bool assay_check(struct assay_run *run, const char *name, double error,
+                 double tolerance, const struct assay_fields *keys)
+{
+    struct assay_fields f = {0};
+    bool finite = assay_finite(&error), bounded = assay_finite(&tolerance);
+    bool ok = finite && bounded && error >= 0 && error <= tolerance;
+    char why[REASON], number[2][32];
+
+    assay_fields_text(&f, "name", name);
+    assay_fields_text(&f, "ok", ok ? "yes" : "no");
+    if (finite)
+        assay_fields_real(&f, "error", error);
+    if (bounded)
+        assay_fields_real(&f, "tolerance", tolerance);
+    snprintf(why, sizeof(why), "error %s, tolerance %s",
+             finite ? assay_real_text(error, number[0]) : "not finite",
+             bounded ? assay_real_text(tolerance, number[1]) : "not finite");
+    return check_emit(run, name, ok, ok ? NULL : why, &f, keys);
+}
+
+bool assay_check_fact(struct assay_run *run, const char *name, bool ok,
+                      const char *why, const struct assay_fields *keys)
+{
+    struct assay_fields f = {0};
+
+    assay_fields_text(&f, "name", name);
+    assay_fields_text(&f, "ok", ok ? "yes" : "no");
+    return check_emit(run, name, ok, why, &f, keys);
+}
+
+static void summarise(struct assay_run *run, const struct assay_metric *m,
+                      struct assay_stats *s)
+{
+    if (!assay_unit_known(m->unit))
+        assay_die(run, ASSAY_BROKEN, "metric %s: unknown unit '%s'", m->name,
+                  m->unit);
+    if (assay_stats(m->samples, m->n, s) == 0)
+        return;
+    switch (errno) {
+    case EINVAL: assay_die(run, ASSAY_BROKEN, "metric %s: no samples", m->name);
+    case EDOM:
+        assay_die(run, ASSAY_BROKEN, "metric %s: a sample is not finite",
+                  m->name);
+    default:
+        assay_die(run, ASSAY_BROKEN, "metric %s: %s", m->name, strerror(errno));
+    }
+}
+
+static void sample_emit(struct assay_run *run, const struct assay_metric *m,
+                        const struct assay_fields *keys)
+{
+    struct assay_fields f = {0};
+
+    if (!run->record)
+        return;
+    assay_fields_text(&f, "name", m->name);
+    assay_fields_text(&f, "unit", m->unit);
+    assay_fields_reals(&f, "values", m->samples, m->n);
+    put_keys(run, &f, keys);
+    emit(run, "sample", &f);
+}
+
+void assay_metric(struct assay_run *run, const struct assay_metric *metric,
+                  const struct assay_fields *keys)
+{
+    struct assay_fields f = {0};
+    struct assay_stats s;
+    double best;
+
+    if (!run->has_opt)
+        assay_opt(run, NULL);
+    summarise(run, metric, &s);
+    best = metric->lower_is_better ? s.min : s.max;
+    assay_fields_text(&f, "name", metric->name);
+    assay_fields_real(&f, "value", metric->value_is_median ? s.median : best);
+    assay_fields_text(&f, "unit", metric->unit);
+    assay_fields_count(&f, "n", s.n);
+    assay_fields_real(&f, "best", best);
+    assay_fields_real(&f, "min", s.min);
+    assay_fields_real(&f, "q1", s.q1);
+    assay_fields_real(&f, "median", s.median);
+    assay_fields_real(&f, "q3", s.q3);
+    assay_fields_real(&f, "max", s.max);
+    put_keys(run, &f, keys);
+    emit(run, "metric", &f);
+    sample_emit(run, metric, keys);
+}
+
+void assay_notrun(struct assay_run *run, const char *reason,
+                  const struct assay_fields *keys)
+{
+    struct assay_fields f = {0};
+    char host[256];
+
+    if (!keys || !assay_fields_have(keys, "host"))
+        assay_fields_text(&f, "host", assay_hostname(host, sizeof(host)));
+    assay_fields_text(&f, "reason", reason);
+    put_keys(run, &f, keys);
+    emit(run, "notrun", &f);
+}
+
+void assay_unstable(struct assay_run *run, const char *reason)
+{
+    if (!run->is_unstable)
+        snprintf(run->unstable, sizeof(run->unstable), "%s", reason);
+    run->is_unstable = true;
+    assay_warn(run, "unstable: %s", reason);
+}
+
+int assay_finish(struct assay_run *run)
+{
+    char reason[REASON] = "";
+
+    if (!run->has_opt)
+        assay_opt(run, NULL);
+    if (run->is_wrong) {
+        snprintf(reason, sizeof(reason), "%s", run->wrong);
+        return conclude(run, ASSAY_WRONG, reason);
+    }
+    if (run->is_unstable) {
+        snprintf(reason, sizeof(reason), "%s", run->unstable);
+        return conclude(run, ASSAY_UNSTABLE, reason);
+    }
+    return conclude(run, ASSAY_OK, reason);
+}
