@@ -17,7 +17,10 @@ noinst_LIBRARIES += %D%/libassay.a %D%/libkernels.a
 	%D%/memory.h \
 	%D%/option.c \
 	%D%/option.h \
+	%D%/provenance.c \
 	%D%/provenance.h \
+	%D%/provenance_dmi.c \
+	%D%/provenance_dmi.h \
 	%D%/record.c \
 	%D%/record.h \
 	%D%/run.c \
