@@ -1,0 +1,314 @@
+package Assay::Attempt;
+
+# One attempt of a run_script: run it, keep all of it, enter it in the ledger.
+
+use 5.016;
+use strict;
+use warnings;
+
+use Config ();
+use Digest::SHA;
+use Exporter qw(import);
+use POSIX qw(strftime);
+
+use Assay::Launch qw(launch);
+use Assay::Ledger;
+use Assay::Record;
+
+our @EXPORT_OK = qw(abandon_attempt begin_attempt glob_in perform_attempt
+    sha256_file utc);
+
+# How an attempt ended, by the exit status of its program (design: programs).
+my %status_of_exit = (
+    0  => 'ok',
+    1  => 'wrong',
+    3  => 'unstable',
+    77 => 'notrun',
+);
+
+sub utc { return strftime '%Y-%m-%dT%H:%M:%SZ', gmtime }
+
+# The SHA-256 of a file, or a word that says why there is none.
+sub sha256_file {
+    my ($file) = @_;
+
+    return 'missing' if !-f $file;
+    my $digest = eval { Digest::SHA->new(256)->addfile($file, 'b')->hexdigest };
+    return $digest // 'unreadable';
+}
+
+# begin_attempt(LEDGER, PLAN): make the attempt's folder, and announce it in
+# the ledger, so that one that is cut short leaves a trace even if its folder
+# is taken away. Returns the attempt: number, name, folder. Dies with one line.
+sub begin_attempt {
+    my ($ledger, $plan) = @_;
+
+    my %attempt;
+    $ledger->append(
+        'begin',
+        sub {
+            my $number = _next_number($ledger->{folder}, @_);
+            my $name = sprintf '%04d-%s', $number, $plan->{script};
+            %attempt = (
+                number => $number,
+                name   => $name,
+                folder => "$ledger->{folder}/$name",
+            );
+            mkdir $attempt{folder} or die "$attempt{folder}: $!\n";
+            return (
+                number => $number,
+                time   => utc(),
+                script => $plan->{script},
+                host   => $plan->{host},
+            );
+        }
+    );
+    return \%attempt;
+}
+
+sub _next_number {
+    my ($folder, @entries) = @_;
+
+    my $number = 0;
+    my @used = map { $_->{number} // 0 } @entries;
+    push @used, map {m{/(\d{4,})-[^/]*\z}} glob_in($folder, '*-*');
+    for my $used (@used) {
+        $number = $used if $used > $number;
+    }
+    return $number + 1;
+}
+
+# The files of a folder that fit a pattern; the folder's name may hold anything.
+sub glob_in {
+    my ($folder, $pattern) = @_;
+
+    opendir my $handle, $folder or return;
+    my $fits = join '.*', map {quotemeta} split /[*]/, $pattern, -1;
+    return map {"$folder/$_"} sort grep { /\A$fits\z/ && !/\A[.]/ } readdir $handle;
+}
+
+# perform_attempt(LEDGER, PLAN, ATTEMPT): run it and enter how it went.
+# Returns the result of the launch; what can't be kept is in its `trouble`.
+sub perform_attempt {
+    my ($ledger, $plan, $attempt) = @_;
+
+    my $folder = $attempt->{folder};
+    my $record = "$folder/record";
+    my $trouble = _keep("$folder/environment", _environment());
+    my @command = map {s/\{record\}/$record/gr} @{$plan->{command}};
+    my %run = launch(
+        command => \@command,
+        limit   => $plan->{limit},
+        stdout  => "$folder/stdout",
+        stderr  => "$folder/stderr",
+        mark    => "$folder:$$:" . time,
+    );
+    $trouble //= _close_record($record, $plan, \%run);
+    my $entered = eval {
+        _enter($ledger, $plan, $attempt, \%run);
+        1;
+    };
+    $trouble //= $@ =~ s/\n\z//r if !$entered;
+    $run{trouble} = $trouble if defined $trouble;
+    return \%run;
+}
+
+# abandon_attempt(LEDGER, ENTRY): enter a begun attempt of which nothing runs
+# any more: the run_script was killed, or the node went down.
+sub abandon_attempt {
+    my ($ledger, $begun) = @_;
+
+    my $name = sprintf '%04d-%s', $begun->{number}, $begun->{script};
+    my $folder = "$ledger->{folder}/$name";
+    my %plan = (
+        script     => $begun->{script},
+        benchmarks => [$begun->{script} =~ s/^run_//r],
+        nodes      => [$begun->{host}],
+        references => [],
+    );
+    my %run = (
+        status  => 255,
+        signal  => 0,
+        seconds => 0,
+        error   => 'cut short: its run_script ended without a word',
+    );
+    mkdir $folder;
+    my $trouble = _close_record("$folder/record", \%plan, \%run);
+    die "$trouble\n" if defined $trouble;
+    my %attempt = (number => $begun->{number}, name => $name, folder => $folder);
+    _enter($ledger, \%plan, \%attempt, \%run);
+    return;
+}
+
+sub _enter {
+    my ($ledger, $plan, $attempt, $run) = @_;
+
+    my ($status, $reason) = _verdict("$attempt->{folder}/record");
+    my @files = map { ("${_}_sha256" => sha256_file("$attempt->{folder}/$_")) }
+        qw(record stdout stderr environment);
+    my @references = @{$plan->{references}};
+    my $program = $plan->{program} // 'unknown';
+    $ledger->append(
+        'attempt',
+        sub {
+            return (
+                number           => $attempt->{number},
+                time             => utc(),
+                seconds          => sprintf('%.3f', $run->{seconds}),
+                script           => $plan->{script},
+                hosts            => join(q{,}, @{$plan->{nodes}}),
+                job              => $ENV{SLURM_JOB_ID} // 'none',
+                status           => $status,
+                reason           => $reason,
+                exit             => $run->{status},
+                signal           => $run->{signal},
+                left             => $run->{left} // 0,
+                record           => "$attempt->{name}/record",
+                @files,
+                program          => $program,
+                program_sha256   => sha256_file($program),
+                reference        => join(q{ }, map { $_->{name} } @references),
+                reference_sha256 => join(q{ }, map { $_->{sha256} } @references),
+            );
+        }
+    );
+    return;
+}
+
+# The attempt's status in the ledger: what the judge will take its record for.
+sub _verdict {
+    my ($file) = @_;
+
+    my $record = Assay::Record->new(path => $file, metric => sub { });
+    $record->read_file;
+    return ($record->{class} eq q{} ? 'valid' : $record->{class},
+        $record->{why} // q{});
+}
+
+sub _record_lines {
+    my ($record) = @_;
+
+    open my $in, '<:raw', $record or return;
+    my @lines;
+    while (defined(my $text = <$in>)) {
+        my $line = Assay::Ledger::parse_line($text) or next;
+        push @lines, $line;
+    }
+    return @lines;
+}
+
+# Close the record where its program did not, or did not mean it: what only
+# the launcher knows (a time limit, a signal, an exit status that gainsays the
+# record) becomes its last line. One that ends within
+# a line shows that by itself. Returns why that failed, or undef.
+sub _close_record {
+    my ($record, $plan, $run) = @_;
+
+    my @lines = _record_lines($record);
+    my @ends = grep { $_->{kind} eq 'end' } @lines;
+    my ($status, $reason) = _ending($run, $ends[-1], $record);
+    return if !defined $status;
+
+    return if -s $record && !_ends_in_newline($record);
+    my $text = q{};
+    $text .= Assay::Ledger::format_line(
+        'record',
+        version => 1,
+        bench   => $plan->{benchmarks}[0],
+        program => $plan->{script},
+        time    => utc()
+    ) if !@lines;
+    $text .= Assay::Ledger::format_line(
+        'end',
+        status => $status,
+        reason => $reason,
+        by     => $plan->{script}
+    );
+    return _keep($record, $text);
+}
+
+# The end line that has to be added, or nothing where the record's own stands.
+sub _ending {
+    my ($run, $end, $record) = @_;
+
+    my $own = $end ? ($end->{status} // q{}) : undef;
+    return if defined $own && $own ne 'ok';
+    return (failed => $run->{error}) if defined $run->{error};
+    return (failed => "stopped by SIG$run->{stopped}") if $run->{stopped};
+    return (timeout => sprintf 'timeout after %.0f s', $run->{seconds})
+        if $run->{timeout};
+    return (failed => 'killed by ' . signal_name($run->{signal})) if $run->{signal};
+    return if defined $own && $run->{status} == 0;
+    return (failed => 'the program ended without an end line')
+        if $run->{status} == 0;
+    my $status = $status_of_exit{$run->{status}} // 'failed';
+    my $last = _last_line($record =~ s/record\z/stderr/r);
+    return ($status => "exit status $run->{status}"
+            . (defined $last ? ": $last" : q{}));
+}
+
+sub signal_name {
+    my ($number) = @_;
+
+    my @names = split q{ }, $Config::Config{sig_name};
+    return defined $names[$number] ? "SIG$names[$number]" : "signal $number";
+}
+
+sub _last_line {
+    my ($file) = @_;
+
+    open my $in, '<:raw', $file or return;
+    my $size = -s $in;
+    seek $in, $size - 500, 0 if $size > 500;
+    my @lines = grep {/\S/} <$in>;
+    return if !@lines;
+    return substr $lines[-1] =~ s/\s+\z//r, 0, 200;
+}
+
+sub _ends_in_newline {
+    my ($file) = @_;
+
+    open my $in, '<:raw', $file or return 1;
+    seek $in, -1, 2;
+    return (getc $in) eq "\n";
+}
+
+# Append to a file; returns why that failed, or undef.
+sub _keep {
+    my ($file, $text) = @_;
+
+    open my $out, '>>:raw', $file or return "$file: $!";
+    my $ok = print {$out} $text;
+    return close $out && $ok ? undef : "$file: $!";
+}
+
+# All variables, since any may change a result; the secret ones without value.
+sub _environment {
+    my $secret = qr/TOKEN|SECRET|PASS|CREDENTIAL|COOKIE|JWT|_KEY|APIKEY|AUTH/i;
+    my $text = q{};
+
+    for my $name (sort keys %ENV) {
+        my $value = $name =~ $secret ? '(withheld)' : $ENV{$name};
+        $text .= "$name=" . $value =~ s/\n/\\n/gr . "\n";
+    }
+    return $text;
+}
+
+1;
+
+__END__
+
+=head1 NAME
+
+Assay::Attempt - one attempt of a run_script
+
+=head1 DESCRIPTION
+
+An attempt is a folder F<NNNN-SCRIPT> of a campaign: F<record>, F<stdout>,
+F<stderr>, F<environment>, F<tap>; a line C<begin> in the ledger before it
+runs, and a line C<attempt> after. Where the program did not close its record,
+or its exit status gainsays the record's C<end status=ok>, a line C<end> with
+C<by=SCRIPT> is added before the record's hash is taken: what only the launcher
+knows belongs to the record too.
+
+=cut

@@ -1,0 +1,259 @@
+package Assay::Nodes;
+
+# The nodes of a job, as the scheduler names them.
+
+use 5.016;
+use strict;
+use warnings;
+
+use Exporter qw(import);
+use Getopt::Long qw(GetOptionsFromArray);
+use Sys::Hostname qw(hostname);
+
+our @EXPORT_OK = qw(expand_nodes expand_tasks);
+
+use constant MOST_HOSTS => 1_000_000;
+
+# expand_nodes(TEXT): the hosts of a compressed list such as n[009-011],x, in
+# order.  Dies with one line on anything that is no such list.
+sub expand_nodes {
+    my ($text) = @_;
+
+    my @hosts;
+    for my $element (_split_list($text)) {
+        push @hosts, _expand_element($element, $text);
+        die "node list '$text' has too many hosts\n" if @hosts > MOST_HOSTS;
+    }
+    return @hosts;
+}
+
+# Split at the commas that stand outside of brackets.
+sub _split_list {
+    my ($text) = @_;
+
+    my ($depth, @elements) = (0, q{});
+    for my $character (split //, $text) {
+        $depth++ if $character eq '[';
+        $depth-- if $character eq ']';
+        die "node list '$text' has unbalanced brackets\n"
+            if $depth < 0 || $depth > 1;
+        if ($character eq q{,} && !$depth) {
+            push @elements, q{};
+        } else {
+            $elements[-1] .= $character;
+        }
+    }
+    die "node list '$text' has unbalanced brackets\n" if $depth;
+    return @elements;
+}
+
+sub _expand_element {
+    my ($element, $text) = @_;
+
+    die "node list '$text' has an empty name\n" if $element eq q{};
+    my @names = (q{});
+    for my $part ($element =~ /(\[[^]]*\]|[^[]+)/g) {
+        my @pieces = $part =~ /^\[(.*)\]$/ ? _expand_range($1, $text) : $part;
+        die "node list '$text' has too many hosts\n"
+            if @names * @pieces > MOST_HOSTS;
+        @names = map {
+            my $name = $_;
+            map {"$name$_"} @pieces
+        } @names;
+    }
+    for my $name (@names) {
+        die "node list '$text': '$name' is no host's name\n"
+            if $name !~ /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
+    }
+    return @names;
+}
+
+# 001,003-004: numbers keep the width that the first of a range has.
+sub _expand_range {
+    my ($range, $text) = @_;
+
+    die "node list '$text' has an empty range\n" if $range eq q{};
+    my @numbers;
+    for my $piece (split /,/, $range, -1) {
+        my ($low, $high) = $piece =~ /^(\d{1,9})(?:-(\d{1,9}))?$/
+            or die "node list '$text': '$piece' is no range\n";
+        $high = $low if !defined $high;
+        die "node list '$text': range '$piece' runs backwards\n"
+            if $high < $low;
+        die "node list '$text' has too many hosts\n"
+            if $high - $low >= MOST_HOSTS;
+        push @numbers, map { sprintf '%0*d', length $low, $_ } $low .. $high;
+    }
+    return @numbers;
+}
+
+# expand_tasks(TEXT): the tasks of each node from a text such as 2(x3),1.
+sub expand_tasks {
+    my ($text) = @_;
+
+    my @tasks;
+    for my $group (split /,/, $text, -1) {
+        my ($tasks, $times) = $group =~ /^([1-9]\d{0,6})(?:\(x([1-9]\d{0,6})\))?$/
+            or die "tasks per node '$text': '$group' is no number of tasks\n";
+        push @tasks, ($tasks) x ($times // 1);
+        die "tasks per node '$text': too many nodes\n" if @tasks > MOST_HOSTS;
+    }
+    die "tasks per node: empty\n" if !@tasks;
+    return @tasks;
+}
+
+# The compressed lists of the job in %ENV, one for each of its components.
+sub _job_lists {
+    my $components = $ENV{SLURM_HET_SIZE} // $ENV{SLURM_PACK_SIZE};
+    if (!defined $components) {
+        return grep { defined && $_ ne q{} }
+            $ENV{SLURM_JOB_NODELIST} // $ENV{SLURM_NODELIST};
+    }
+    die "SLURM_HET_SIZE '$components' is no number of components\n"
+        if $components !~ /^[1-9]\d{0,3}$/;
+    return map { _component($_) } 0 .. $components - 1;
+}
+
+sub _component {
+    my ($i) = @_;
+
+    for my $kind (qw(HET PACK)) {
+        my $list = $ENV{"SLURM_JOB_NODELIST_${kind}_GROUP_$i"};
+        return $list if defined $list && $list ne q{};
+    }
+    die "component $i of the job has no node list: not supported\n";
+}
+
+# The hosts of one compressed list: scontrol's word where it gives one that
+# can be true, else our own reading, which also refuses what is no list.
+sub _ask_scheduler {
+    my ($list) = @_;
+
+    my @ours = expand_nodes($list);
+    my @theirs = _output(qw(scontrol show hostnames), $list);
+    return @theirs == @ours
+        && !grep({ !/^[A-Za-z0-9][A-Za-z0-9._-]*$/ } @theirs)
+        ? @theirs
+        : @ours;
+}
+
+# The lines that a command prints; none if it fails or is not there.
+sub _output {
+    my @command = @_;
+
+    my $pid = open my $pipe, q{-|};
+    return if !defined $pid;
+    if (!$pid) {
+        open STDIN,  '<', '/dev/null';
+        open STDERR, '>', '/dev/null';
+        alarm 20;
+        no warnings 'exec';
+        exec {$command[0]} @command;
+        require POSIX;
+        POSIX::_exit(127);
+    }
+    chomp(my @lines = <$pipe>);
+    return close $pipe ? @lines : ();
+}
+
+sub _job_hosts {
+    my %seen;
+    return grep { !$seen{$_}++ } map { _ask_scheduler($_) } _job_lists();
+}
+
+# coverage(HOST): the hosts that a run on HOST has to account for.  In a job
+# these are all of the job's, and HOST, as its records name it, stands for the
+# node on which it is.  Variables that a job left behind name no job.
+sub coverage {
+    my ($host) = @_;
+
+    my $job = $ENV{SLURM_JOB_ID} // $ENV{SLURM_JOBID};
+    return $host if !defined $job;
+    my @hosts = _job_hosts();
+    return $host if !@hosts;
+    my @here = grep { _same_host($_, $host) } @hosts;
+    return map { _same_host($_, $host) ? $host : $_ } @hosts if @here;
+    die "job $job runs on other nodes than $host:"
+        . " start this with sbatch, or srun --nodes=1 --ntasks=1\n"
+        if _output(qw(scontrol --oneliner show job), $job);
+    return $host;
+}
+
+sub _same_host {
+    my ($node, $host) = @_;
+
+    return 1 if $node eq $host || $node eq ($ENV{SLURMD_NODENAME} // q{});
+    return ($node =~ s/[.].*//r) eq ($host =~ s/[.].*//r);
+}
+
+# A sentence on what the scheduler's variables say, or nothing.
+sub describe {
+    my ($host) = @_;
+
+    my @hosts = _job_hosts() or return;
+    my $text = scalar(@hosts) . " nodes (@hosts)";
+    if (defined $ENV{SLURM_TASKS_PER_NODE} && !defined $ENV{SLURM_HET_SIZE}) {
+        my $tasks = 0;
+        my @tasks = expand_tasks($ENV{SLURM_TASKS_PER_NODE});
+        $tasks += $_ for @tasks;
+        $text .= sprintf ', %d tasks on %d nodes', $tasks, scalar @tasks;
+    }
+    $text .= ": $host is none of them, so these variables are left over"
+        if !grep { _same_host($_, $host) } @hosts;
+    return $text;
+}
+
+sub main {
+    my @arguments = @_;
+    shift @arguments if @arguments && $arguments[0] eq __PACKAGE__;
+
+    my ($job, $host) = (0, hostname());
+    my $ok = GetOptionsFromArray(
+        \@arguments,
+        'job'    => \$job,
+        'host=s' => \$host
+    );
+    if (!$ok || ($job ? @arguments : !@arguments)) {
+        print {*STDERR} "usage: assay campaign nodes LIST...|--job [--host NAME]\n";
+        return 2;
+    }
+    my @hosts
+        = eval { $job ? coverage($host) : map { expand_nodes($_) } @arguments };
+    if (my $error = $@) {
+        print {*STDERR} "assay campaign nodes: $error";
+        return 2;
+    }
+    say for @hosts;
+    return 0;
+}
+
+1;
+
+__END__
+
+=head1 NAME
+
+Assay::Nodes - the nodes of a job, as the scheduler names them
+
+=head1 SYNOPSIS
+
+    assay campaign nodes 'n[009-011],x[1-2]n[01-02]'
+    assay campaign nodes --job
+
+=head1 DESCRIPTION
+
+Prints the hosts of compressed node lists, one a line; with B<--job> the hosts
+that a run on this host has to account for: in a Slurm job all of its nodes
+(of every component of a heterogeneous one), outside of one this host alone.
+
+Numbers keep their leading zeros. A list that can't be read is an error (exit
+2), never a host. C<scontrol> is asked first, and believed where it succeeds
+and names as many hosts as the list has; it isn't needed.
+
+Where the variables of a job are set but this host is none of its nodes, either
+they are left over, which is ignored, or the job lives and this is the wrong
+host, which is an error.
+
+This is the only module that knows a scheduler.
+
+=cut
