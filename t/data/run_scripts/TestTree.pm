@@ -1,0 +1,132 @@
+package TestTree;
+
+# A tree of run_scripts with a stand-in for the program, for tests.
+
+use 5.016;
+use strict;
+use warnings;
+
+use Cwd qw(abs_path);
+use Exporter qw(import);
+use File::Basename qw(dirname);
+use File::Copy qw(copy);
+use File::Path qw(make_path);
+use File::Temp qw(tempdir);
+use Sys::Hostname qw(hostname);
+
+our @EXPORT = qw(build_dir harness_dir lines_of make_tree run_command
+    source_dir slurp spew);
+
+my $here = dirname(abs_path(__FILE__));
+
+sub source_dir { return $ENV{ASSAY_SRCDIR} // abs_path("$here/../../..") }
+sub build_dir { return $ENV{ASSAY_BUILDDIR} // source_dir() }
+sub harness_dir { return $ENV{ASSAY_HARNESS} // source_dir() . '/harness' }
+
+# make_tree(): run_scripts filled in as make does, a program `stream` that is
+# the stand-in, an empty folder for references. Returns a hash of its places.
+# Variables that would tell the scripts something are taken away.
+sub make_tree {
+    delete @ENV{grep {/^(?:SLURM|ASSAY_(?:SYSTEM|CAMPAIGN))/} keys %ENV};
+    my $top = tempdir('assay test-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+    my %tree = (
+        top       => $top,
+        scripts   => "$top/run_scripts",
+        programs  => "$top/programs",
+        reference => "$top/reference",
+        command   => "$top/assay",
+        host      => hostname(),
+    );
+    make_path("$top/programs/stream", @tree{qw(scripts reference)}, "$top/work");
+    chdir "$top/work" or die "chdir: $!";
+    copy("$here/standin", "$top/programs/stream/stream") or die "copy: $!";
+    chmod 0755, "$top/programs/stream/stream";
+    spew($tree{command}, _command());
+    chmod 0755, $tree{command};
+    fill($_, \%tree) for glob_in(source_dir() . '/run_scripts');
+    return \%tree;
+}
+
+sub glob_in {
+    my ($folder) = @_;
+
+    opendir my $handle, $folder or die "$folder: $!";
+    return map {"$folder/$_"} sort grep {m{\A(?:assay[.]sh|[a-z].*[.]in)\z}} readdir $handle;
+}
+
+# The dispatcher, without what configure would have to make first.
+sub _command {
+    my $harness = harness_dir();
+    return <<"END";
+#!$^X
+use lib '$harness';
+my (\$name, \@rest) = \@ARGV;
+my \$module = 'Assay::' . ucfirst \$name;
+eval "require \$module" or die \$\@;
+exit \$module->can('main')->(\@rest);
+END
+}
+
+sub fill {
+    my ($file, $tree) = @_;
+
+    my $text = slurp($file);
+    my %token = (
+        run_scripts => $tree->{scripts},
+        programs    => $tree->{programs},
+        command     => $tree->{command},
+        reference   => $tree->{reference},
+        layout      => 'build',
+    );
+    $text =~ s/\@assay_(\w+)\@/$token{$1}/g;
+    my ($name) = $file =~ m{/([^/]+?)(?:[.]in)?\z};
+    spew("$tree->{scripts}/$name", $text);
+    chmod 0755, "$tree->{scripts}/$name" if $name =~ /\Arun_/;
+    return;
+}
+
+# run_command(COMMAND...): its exit status (128 and more: a signal), stdout and
+# stderr. The first argument may be a hash of variables to set.
+sub run_command {
+    my @command = @_;
+
+    my $variables = ref $command[0] ? shift @command : {};
+    local @ENV{keys %{$variables}} = values %{$variables};
+    my $out = File::Temp->new;
+    my $err = File::Temp->new;
+    my $pid = fork // die "fork: $!";
+    if (!$pid) {
+        open STDOUT, '>', "$out" or die;
+        open STDERR, '>', "$err" or die;
+        exec {$command[0]} @command or die "exec: $!";
+    }
+    waitpid $pid, 0;
+    my $status = $? & 127 ? 128 + ($? & 127) : $? >> 8;
+    return ($status, slurp("$out"), slurp("$err"));
+}
+
+sub slurp {
+    my ($file) = @_;
+
+    open my $in, '<:raw', $file or die "$file: $!";
+    local $/ = undef;
+    return <$in> // q{};
+}
+
+sub spew {
+    my ($file, @text) = @_;
+
+    open my $out, '>:raw', $file or die "$file: $!";
+    print {$out} @text;
+    close $out or die "$file: $!";
+    return;
+}
+
+# The lines of a text that fit a pattern.
+sub lines_of {
+    my ($text, $pattern) = @_;
+
+    return grep {$_ =~ $pattern} split /\n/, $text;
+}
+
+1;
