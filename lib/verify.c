@@ -67,6 +67,25 @@ double assay_scalar(enum assay_cycle cycle, enum assay_op op, uint64_t r)
     }
 }
 
+unsigned assay_proof(enum assay_cycle cycle, enum assay_op op)
+{
+    switch (op) {
+    case ASSAY_COPY:
+    case ASSAY_SCALE:
+    case ASSAY_UPDATE:
+        return ASSAY_B;
+    case ASSAY_ADD:
+        return cycle == ASSAY_CYCLE_ALL ? ASSAY_A : ASSAY_C;
+    case ASSAY_WRITE:
+        return ASSAY_C;
+    case ASSAY_TRIAD:
+    case ASSAY_DAXPY:
+        return ASSAY_A;
+    default:
+        return ASSAY_NO_ARRAY;
+    }
+}
+
 /* b and c start as numbers that no kernel ever makes. */
 struct assay_expected assay_expect_start(void)
 {

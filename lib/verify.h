@@ -27,6 +27,10 @@ size_t assay_cycle_ops(enum assay_cycle cycle); /* 4 or 8 */
 /* The scalar of op in repetition r (0 is the first). */
 double assay_scalar(enum assay_cycle cycle, enum assay_op op, uint64_t r);
 
+/* The array in whose final state op's result survives: where a wrong op
+ * shows. ASSAY_NO_ARRAY for read, which the sums of its words prove. */
+unsigned assay_proof(enum assay_cycle cycle, enum assay_op op);
+
 /* State of the three arrays. */
 struct assay_expected {
     double factor[ASSAY_ARRAYS];

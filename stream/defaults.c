@@ -1,0 +1,223 @@
+/* defaults.c - from options and machine to a plan. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stream/plan.h"
+
+uint64_t stream_bytes(const struct plan *plan, uint64_t n)
+{
+    return assay_product(n, assay_type_size((enum assay_type)plan->opt->type));
+}
+
+uint64_t stream_elements(const struct plan *plan, unsigned factor)
+{
+    return assay_product(factor, plan->topology->cache) /
+           assay_type_size((enum assay_type)plan->opt->type);
+}
+
+/* Bytes that three arrays may take: some must be left for stacks and code. A
+ * limit that is not known is none. */
+static uint64_t room(const struct plan *plan)
+{
+    if (plan->opt->hugepages == ASSAY_HUGE_HUGETLB)
+        return plan->memory.hugetlb;
+    if (plan->memory.available == 0)
+        return UINT64_MAX;
+    return plan->memory.available - plan->memory.available / 8;
+}
+
+void stream_need(const struct plan *plan, uint64_t n)
+{
+    uint64_t need = assay_arrays_bytes((enum assay_type)plan->opt->type, n);
+    char need_text[16], have_text[16];
+
+    if (need <= room(plan))
+        return;
+    assay_die(plan->run, ASSAY_BROKEN,
+              "elements: 3 arrays of %llu take %s, and %s may be had (%s)",
+              (unsigned long long)n, assay_size_text(need, need_text),
+              assay_size_text(room(plan), have_text), plan->memory.limit);
+}
+
+/* OMP_NUM_THREADS is a wish like --threads; of a list, the first counts. */
+static uint64_t threads_in_environment(void)
+{
+    const char *text = getenv("OMP_NUM_THREADS");
+    char first[24];
+    uint64_t n;
+    size_t length;
+
+    if (!text)
+        return 0;
+    text += strspn(text, " ");
+    length = strcspn(text, ", ");
+    if (length >= sizeof(first))
+        return 0;
+    memcpy(first, text, length);
+    first[length] = '\0';
+    return assay_parse_count(first, &n) == 0 && n <= 65536 ? n : 0;
+}
+
+static void plan_threads(struct plan *plan)
+{
+    struct options *opt = plan->opt;
+
+    if (!plan->topology->this_machine && opt->pin != ASSAY_PIN_NONE) {
+        assay_warn(plan->run, "the machine described is not this one: "
+                              "threads are not pinned");
+        opt->pin = ASSAY_PIN_NONE;
+    }
+    if (opt->threads == 0)
+        opt->threads = threads_in_environment();
+    if (opt->threads == 0)
+        opt->threads = assay_default_threads(plan->topology);
+}
+
+static void plan_kernels(struct plan *plan)
+{
+    struct options *opt = plan->opt;
+    enum assay_stores wanted = (enum assay_stores)opt->stores;
+
+    if (assay_kernels_choose((enum assay_isa)opt->kernel, wanted,
+                             (enum assay_type)opt->type, &plan->kernels) < 0)
+        assay_die(plan->run, ASSAY_NOTRUN,
+                  "this build or machine has no %s kernels with %s stores",
+                  assay_isa_words[opt->kernel], assay_stores_words[wanted]);
+    opt->kernel = (int)plan->kernels.isa;
+    opt->stores = (int)plan->kernels.stores;
+}
+
+/* Non-temporal stores fetch no line: to count one would invent traffic. */
+static void plan_count(struct plan *plan)
+{
+    struct options *opt = plan->opt;
+    bool regular = plan->kernels.stores == ASSAY_REGULAR;
+    bool classic = opt->mode == MODE_CLASSIC || opt->mode == MODE_ORIGINAL;
+
+    if (opt->write_allocate == COUNT_YES && !regular)
+        assay_die(plan->run, ASSAY_USAGE,
+                  "--write-allocate=yes: nontemporal stores fetch no line that "
+                  "could be counted; say --stores=regular");
+    if (opt->write_allocate == COUNT_YES && classic)
+        assay_die(plan->run, ASSAY_USAGE,
+                  "--write-allocate=yes: --mode=%s never counts it",
+                  stream_mode_words[opt->mode]);
+    plan->write_allocate =
+        regular && !classic && opt->write_allocate != COUNT_NO;
+    opt->write_allocate = plan->write_allocate ? COUNT_YES : COUNT_NO;
+}
+
+static void plan_elements(struct plan *plan)
+{
+    struct options *opt = plan->opt;
+    enum assay_type type = (enum assay_type)opt->type;
+    uint64_t most = room(plan) / ASSAY_ARRAYS / assay_type_size(type);
+    char cut[16], full[16];
+
+    plan->given_elements = opt->elements > 0;
+    if (plan->given_elements) {
+        stream_need(plan, opt->elements);
+        return;
+    }
+    opt->elements = stream_elements(plan, 4);
+    if (opt->elements <= most)
+        return;
+    plan->cut_from = opt->elements;
+    opt->elements = most > 64 ? most / 64 * 64 : 64;
+    assay_warn(plan->run, "arrays cut from %s to %s each: no more memory (%s)",
+               assay_size_text(stream_bytes(plan, plan->cut_from), full),
+               assay_size_text(stream_bytes(plan, opt->elements), cut),
+               plan->memory.limit);
+}
+
+/* What makes a figure doubtful is said before it is taken. */
+static void plan_warnings(struct plan *plan)
+{
+    const struct options *opt = plan->opt;
+    uint64_t bytes = stream_bytes(plan, opt->elements);
+    char array[16], cache[16];
+
+    if (strcmp(plan->topology->cache_source, "assumed") == 0)
+        assay_warn(plan->run, "no cache size can be read: %s assumed",
+                   assay_size_text(plan->topology->cache, cache));
+    if (opt->mode != MODE_LENGTH &&
+        bytes < assay_product(4, plan->topology->cache))
+        assay_warn(plan->run,
+                   "arrays of %s are smaller than 4 x cache (4 x %s): this may "
+                   "be the speed of a cache, not of memory",
+                   assay_size_text(bytes, array),
+                   assay_size_text(plan->topology->cache, cache));
+}
+
+static void refuse(const struct plan *plan, bool given, const char *option,
+                   enum stream_mode needed)
+{
+    if (given && plan->opt->mode != (int)needed)
+        assay_die(plan->run, ASSAY_USAGE, "%s: only with --mode=%s", option,
+                  stream_mode_words[needed]);
+}
+
+static void plan_refusals(const struct plan *plan)
+{
+    const struct options *opt = plan->opt;
+
+    refuse(plan, opt->scaling, "--scaling", MODE_SCALING);
+    refuse(plan, opt->plot, "--plot", MODE_SCALING);
+    refuse(plan, opt->original, "--original", MODE_ORIGINAL);
+    refuse(plan, opt->compiler, "--compiler", MODE_ORIGINAL);
+    refuse(plan, opt->flags, "--flags", MODE_ORIGINAL);
+    if (opt->mode == MODE_ORIGINAL && !opt->original)
+        assay_die(plan->run, ASSAY_USAGE,
+                  "--mode=original: say which, with --original=FILE");
+    if (opt->mode == MODE_LENGTH && opt->elements)
+        assay_die(plan->run, ASSAY_USAGE,
+                  "--elements: --mode=length takes multiples of the cache");
+}
+
+static void write_opt(struct plan *plan)
+{
+    const struct options *opt = plan->opt;
+    struct assay_fields more = {0};
+    uint64_t n = opt->mode == MODE_LENGTH ? stream_elements(plan, 1)
+                                          : opt->elements;
+    char *cpus;
+    int *list = calloc(plan->topology->ncpus, sizeof(*list));
+
+    for (size_t i = 0; list && i < plan->topology->ncpus; i++)
+        list[i] = (int)plan->topology->cpus[i].cpu;
+    cpus = list ? assay_cpu_list(list, plan->topology->ncpus) : NULL;
+    assay_fields_count(&more, "array_bytes", stream_bytes(plan, n));
+    assay_fields_count(&more, "cache_bytes", plan->topology->cache);
+    assay_fields_text(&more, "cache_source", plan->topology->cache_source);
+    assay_fields_count(&more, "threads_requested", opt->threads);
+    assay_fields_text(&more, "cpus_allowed", cpus ? cpus : "unknown");
+    assay_fields_count(&more, "cores_allowed", plan->topology->ncores);
+    assay_fields_count(&more, "memory_available", plan->memory.available);
+    assay_fields_text(&more, "memory_limit", plan->memory.limit);
+    assay_fields_real(&more, "clock_resolution", plan->clock.resolution);
+    assay_fields_real(&more, "clock_overhead", plan->clock.overhead);
+    assay_opt(plan->run, &more);
+    assay_fields_free(&more);
+    free(cpus);
+    free(list);
+}
+
+void stream_plan(struct plan *plan, struct assay_run *run,
+                 struct options *opt)
+{
+    *plan = (struct plan){.run = run, .opt = opt};
+    plan_refusals(plan);
+    plan->topology = assay_machine(run);
+    assay_hostname(plan->host, sizeof(plan->host));
+    plan->clock = assay_clock_measure();
+    plan->memory = assay_memory_available(plan->topology);
+    plan_kernels(plan);
+    plan_count(plan);
+    plan_threads(plan);
+    plan_elements(plan);
+    plan_warnings(plan);
+    write_opt(plan);
+}
