@@ -24,14 +24,14 @@ static double *sorted(const double *x, size_t n)
     double *copy;
 
     errno = EINVAL;
-    if (n == 0)
+    if (n == 0 || n > SIZE_MAX / sizeof(*x))
         return NULL;
     errno = EDOM;
     for (size_t i = 0; i < n; i++)
         if (!assay_finite(&x[i]))
             return NULL;
-    errno = ENOMEM;
-    if (n > SIZE_MAX / sizeof(*x) || !(copy = malloc(n * sizeof(*x))))
+    copy = malloc(n * sizeof(*x));
+    if (!copy)
         return NULL;
     memcpy(copy, x, n * sizeof(*x));
     qsort(copy, n, sizeof(*x), compare);
