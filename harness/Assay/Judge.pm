@@ -1,0 +1,375 @@
+package Assay::Judge;
+
+# assay judge: hold records to what was promised.
+
+use strict;
+use warnings;
+
+use Assay::Collect;
+use Assay::Config;
+use Assay::Lint;
+use Assay::Places;
+use Assay::Point;
+use Assay::Reference;
+use Assay::Series;
+use Assay::Tap;
+use Assay::Text qw(plural printable);
+use Assay::Verdict;
+use Carp qw(croak);
+use File::Find ();
+use Getopt::Long ();
+use POSIX qw(strftime);
+
+my @VERDICTS = qw(PASS FAIL INVALID INCONCLUSIVE NOTRUN WAIVED);
+
+# How many names a comment lists.
+my $NAMED_MOST = 30;
+
+sub main {
+    my (@argv) = @_;
+    my %opt = (reference => [], 'as-of' => strftime('%Y-%m-%d', gmtime));
+
+    my $status = _options(\%opt, \@argv);
+    return $status if defined $status;
+    my $places = eval {
+        Assay::Places->new(map { $_ => $opt{$_} } qw(nodes pairs devices));
+    };
+    return _refuse(_reason($@)) if !$places;
+    my @references = eval { _references(\%opt) };
+    return _refuse(_reason($@)) if !@references;
+    my $reference = Assay::Reference::load(@references);
+    my ($faults) = Assay::Lint::check($reference, $opt{'as-of'});
+    if (@$faults) {
+        print {*STDERR} "$_->{text}\n" for @$faults;
+        return 2;
+    }
+    my ($records, $troubles) = _records(@argv);
+    my @series = Assay::Series::of_clauses(@{$reference->{clauses}});
+    my $data = Assay::Collect->new(series => \@series, places => $places)
+        ->read_all(@$records);
+    my $run = {
+        opt       => \%opt,
+        reference => $reference,
+        data      => $data,
+        places    => $places,
+        troubles  => $troubles,
+    };
+    return _judge($run);
+}
+
+sub _reason {
+    my ($why) = @_;
+    $why =~ s/ at \S+ line [0-9]+[.]?\s*\z//;
+    return $why;
+}
+
+sub _refuse {
+    my (@why) = @_;
+    print {*STDERR} map { 'assay judge: ' . printable($_) . "\n" } @why;
+    return 2;
+}
+
+sub _options {
+    my ($opt, $argv) = @_;
+    my @said;
+    local $SIG{__WARN__} = sub { push @said, lcfirst $_[0] };
+    my $parser = Getopt::Long::Parser->new(
+        config => [qw(no_auto_abbrev no_ignore_case)]);
+
+    my $ok = $parser->getoptionsfromarray($argv, $opt, 'reference=s@',
+        'system=s', 'nodes=s', 'pairs=s', 'devices=s', 'strict', 'whole',
+        'as-of=s', 'output=s', 'help|h');
+    if ($ok && $opt->{help}) {
+        print usage();
+        return close STDOUT ? 0 : 99;
+    }
+    push @said, "--as-of: not a date: '$opt->{'as-of'}'"
+        if !Assay::Reference::is_date($opt->{'as-of'});
+    push @said, 'no record named' if $ok && !@$argv;
+    return if $ok && !@said;
+    chomp @said;
+    _refuse(@said);
+    print {*STDERR} usage();
+    return 2;
+}
+
+sub usage {
+    my $references = Assay::Config::reference_dir();
+    return <<"END";
+usage: assay judge [OPTION...] RECORD|DIR...
+
+Hold records to the clauses of a reference and print the verdicts as TAP.
+Of a DIR, all files *.record under it are judged.
+
+      --reference FILE  a reference; may be repeated; all its clauses are owed
+      --system NAME     the references of this system, as far as something
+                        was run that they speak of
+      --whole           all clauses are owed, run or not
+      --nodes LIST      nodes that must be there: n1,n2, n[01-16] or \@FILE
+      --pairs LIST      pairs that must be there: n1:n2,n2:n1, \@FILE or all
+      --devices N       every node must have devices 0 to N-1
+      --strict          coverage must be known; what was not run fails
+      --as-of DATE      judge waivers by this day (today, UTC)
+      --output FILE     write the verdicts to FILE
+  -h, --help            print this
+
+Without --reference and --system any-machine.ref is used.  References are in
+$references
+
+Exit status: 0 all pass, 1 FAIL, 3 INVALID, 4 INCONCLUSIVE, 5 NOTRUN under
+--strict or nothing passed, 2 bad usage or reference, 99 can't write.
+END
+}
+
+sub _references {
+    my ($opt) = @_;
+    my @files = @{$opt->{reference}};
+    my $top = Assay::Config::reference_dir();
+
+    if (defined $opt->{system}) {
+        my $system = $opt->{system};
+        croak "--system: not a name: '$system'"
+            if $system !~ /\A[A-Za-z0-9][\w.-]*\z/a;
+        return (@files, _any_machine($top)) if $system eq 'any-machine';
+        my $folder = "$top/$system";
+        opendir my $dir, $folder
+            or croak "--system: no references of '$system': $folder: $!";
+        my @found = sort grep {/\A[^.].*[.]ref\z/} readdir $dir;
+        closedir $dir;
+        croak "--system: no *.ref in $folder" if !@found;
+        push @files, map {"$folder/$_"} @found;
+    }
+    return @files ? @files : _any_machine($top);
+}
+
+sub _any_machine {
+    my ($top) = @_;
+    return "$top/any-machine.ref";
+}
+
+# The record files, and words for what yields none.
+sub _records {
+    my (@named) = @_;
+    my (@records, @troubles, %seen);
+
+    for my $name (@named) {
+        my @found = ($name);
+        if (-d $name) {
+            @found = ();
+            File::Find::find({
+                no_chdir => 1,
+                wanted => sub {
+                    push @found, $File::Find::name
+                        if /[.]record\z/ && !-d $File::Find::name;
+                },
+            }, $name);
+            push @troubles, "no record under $name" if !@found;
+        }
+        push @records, @found;
+    }
+    return ([grep { !$seen{$_}++ } sort @records], \@troubles);
+}
+
+# Which clauses are owed: of a system, those of which something was run.
+sub _owed {
+    my ($run) = @_;
+    my $opt = $run->{opt};
+    my @clauses = @{$run->{reference}{clauses}};
+    my %named = map { $_ => 1 } @{$opt->{reference}};
+    my %ran = map { $_->{bench} => 1 } grep { defined $_->{bench} }
+        @{$run->{data}{records}};
+
+    my (@owed, @rest);
+    for my $clause (@clauses) {
+        my ($bench) = $clause->{metric} =~ /\A([^.]+)/;
+        my $is = $opt->{whole} || $named{$clause->{file}} || $ran{$bench};
+        push @{$is ? \@owed : \@rest}, $clause;
+    }
+    return (\@owed, \@rest);
+}
+
+sub _judge {
+    my ($run) = @_;
+    my $verdicts = $run->{verdicts} = Assay::Verdict->new(
+        data   => $run->{data},
+        places => $run->{places},
+        strict => $run->{opt}{strict},
+        today  => $run->{opt}{'as-of'},
+    );
+    @$run{qw(owed rest)} = _owed($run);
+    my @points = map {
+        my $clause = $_;
+        map { [$clause, $_] } $verdicts->points($clause)
+    } @{$run->{owed}};
+
+    my $out = _output($run->{opt}{output});
+    return 99 if !$out;
+    my $status = eval { _print($run, Assay::Tap->new($out), \@points) };
+    return $status if defined $status;
+    print {*STDERR} 'assay judge: ' . printable(_reason($@)) . "\n";
+    return 99;
+}
+
+sub _output {
+    my ($path) = @_;
+
+    return \*STDOUT if !defined $path;
+    my $opened = open my $file, '>:raw', $path;
+    return $file if $opened;
+    print {*STDERR} 'assay judge: --output: '
+        . printable("can't write '$path': $!") . "\n";
+    return;
+}
+
+sub _print {
+    my ($run, $tap, $points) = @_;
+    my %count = map { $_ => 0 } @VERDICTS;
+    my $verdicts = $run->{verdicts};
+
+    # Which records bear on no point shows once every point was looked at.
+    $verdicts->touch($_->[0], $_->[1]) for @$points;
+    my @extra = _extra($run, scalar @$points);
+    $tap->plan(@$points + @extra);
+    $tap->comment($_) for _heading($run);
+    for my $item (@$points) {
+        my $point = Assay::Point::judge($verdicts, @$item);
+        $count{$point->{verdict}}++;
+        $tap->point(@$point{qw(ok description directive diagnostics)});
+    }
+    for my $point (@extra) {
+        $count{$point->{verdict}}++;
+        $tap->point(@$point{qw(ok description directive diagnostics)});
+    }
+    $tap->comment($_) for _summary($run, \%count);
+    $tap->finish();
+    return _status(\%count, $run->{opt}{strict});
+}
+
+# Points for what belongs to no clause and must not be passed over.
+sub _extra {
+    my ($run, $points) = @_;
+    my $data = $run->{data};
+    my @extra = map { _faulty('INVALID', $_, [reason => $_]) }
+        @{$run->{troubles}};
+
+    for my $attempt (0 .. $#{$data->{records}}) {
+        my $record = $data->{records}[$attempt];
+        next if defined $record->{copy_of};
+        next if $run->{verdicts}{used}{$attempt};
+        my ($class, $why) = @$record{qw(class why)};
+        ($class, $why) = ('notrun', $record->{notrun})
+            if !$class && defined $record->{notrun};
+        next if !$class;
+        if ($class eq 'notrun' && !$run->{opt}{strict}) {
+            push @extra, _faulty('NOTRUN', "record $record->{path} NOTRUN",
+                [reason => $why], [SKIP => $why]);
+            next;
+        }
+        my $verdict = $class eq 'notrun' ? 'NOTRUN' : 'INVALID';
+        push @extra, _faulty($verdict,
+            "record $record->{path} $verdict: $why", [reason => $why]);
+    }
+    push @extra, map {
+        _faulty('INVALID', "$_ INVALID: it was run, but no clause is for it",
+            [reason => "the reference has no clause for $_"])
+    } _unpromised($run);
+    return @extra if @extra || $points;
+    return _faulty('INVALID', 'nothing to judge',
+        [reason => 'neither a clause nor a record']);
+}
+
+# Programs that were run on a system whose references don't speak of them.
+# References named one by one may be about a part of what was run.
+sub _unpromised {
+    my ($run) = @_;
+    my %promised = map { /\A([^.]+)/ => 1 }
+        map { $_->{metric} } @{$run->{reference}{clauses}};
+    my %ran = map { $_->{bench} => 1 } grep { defined $_->{bench} }
+        @{$run->{data}{records}};
+
+    return if @{$run->{opt}{reference}};
+    return grep { !$promised{$_} } sort keys %ran;
+}
+
+sub _faulty {
+    my ($verdict, $description, $reason, $directive) = @_;
+    return {
+        verdict     => $verdict,
+        ok          => $directive ? 1 : 0,
+        description => $description,
+        directive   => $directive,
+        diagnostics => [[verdict => $verdict], $reason],
+    };
+}
+
+sub _heading {
+    my ($run) = @_;
+    my ($opt, $reference) = @$run{qw(opt reference)};
+    my @said = "assay $Assay::Config::VERSION, judged as of $opt->{'as-of'}"
+        . ' UTC' . ($opt->{strict} ? ', strict' : q{});
+
+    push @said, defined $opt->{system} && $opt->{system} ne 'any-machine'
+        ? "system $opt->{system}"
+        : @{$opt->{reference}} ? 'no system named'
+        : 'no system named: judged by what must hold on any machine';
+    push @said, map {"reference $_->{path} sha256 $_->{sha256}"}
+        @{$reference->{files}};
+    for my $record (@{$run->{data}{records}}) {
+        next if !defined $record->{copy_of};
+        my $first = $run->{data}{records}[$record->{copy_of}];
+        push @said, "record $record->{path} is the same as "
+            . "$first->{path}: counted once";
+    }
+    return @said;
+}
+
+sub _summary {
+    my ($run, $count) = @_;
+    my ($data, $verdicts) = @$run{qw(data verdicts)};
+    my $owed = @{$run->{owed}};
+    my %asked = map { $_->{metric} => 1 }
+        map { ($_->{series}, $_->{base} || ()) }
+        @{$run->{reference}{clauses}};
+    my @free = grep { !$asked{$_} } sort keys %{$data->{metrics}};
+    my $judged = 'judged ' . plural($owed, 'clause');
+    my @said;
+
+    $judged .= '; ' . plural(scalar @free, 'metric has', 'metrics have')
+        . ' no clause: ' . _list(@free) if @free;
+    push @said, $judged;
+    push @said, plural(scalar @{$run->{rest}}, 'clause')
+        . ' not judged, nothing of the kind was run: '
+        . _list(map {"$_->{id} ($_->{metric})"} @{$run->{rest}})
+        if @{$run->{rest}};
+    for my $metric (sort keys %{$data->{unfit}}) {
+        push @said, plural($data->{unfit}{$metric}, 'line')
+            . " of $metric: no clause asks for that place or those keys";
+    }
+    for my $clause (@{$run->{owed}}) {
+        my $why = $verdicts->unlisted($clause);
+        push @said, "clause $clause->{id}: $why" if $why;
+        my @rows = $verdicts->unlimited($clause);
+        push @said, "clause $clause->{id}: " . plural(scalar @rows, 'row has',
+            'rows have') . ' no limit: ' . _list(@rows) if @rows;
+    }
+    return (@said, join ', ', map {"$_ $count->{$_}"} @VERDICTS);
+}
+
+sub _list {
+    my (@names) = @_;
+    my $more = @names - $NAMED_MOST;
+
+    return join ', ', @names if $more <= 0;
+    return join(', ', @names[0 .. $NAMED_MOST - 1]) . " and $more more";
+}
+
+sub _status {
+    my ($count, $strict) = @_;
+    return 1 if $count->{FAIL};
+    return 3 if $count->{INVALID};
+    return 4 if $count->{INCONCLUSIVE};
+    return 5 if $strict && $count->{NOTRUN} || !$count->{PASS};
+    return 0;
+}
+
+1;

@@ -1,0 +1,236 @@
+package Assay::Point;
+
+# A verdict in words: the line of one point, and what stands under it.
+
+use strict;
+use warnings;
+
+use Assay::Verdict;
+use Assay::Units qw(show show_against);
+
+# How many values and records a point names.
+my $NAMED_MOST = 20;
+
+my %OPPOSITE = ('>=' => q{<}, '<=' => q{>}, within => 'outside');
+
+sub judge {
+    my ($verdicts, $clause, $point) = @_;
+    my ($row, $place, $why) = @$point;
+    my $head = "clause $clause->{id} $clause->{metric} ";
+
+    return _finish($verdicts, $clause, {
+        head    => $head . $place,
+        verdict => 'INVALID', why => $why, figure => {}, place => $place,
+    }) if defined $why;
+
+    my $limit = $verdicts->limit_of($clause, $row);
+    my $figure = $verdicts->judged($clause, $limit, $row, $place);
+    my $text = Assay::Verdict::row_text($clause, $row);
+    return _finish($verdicts, $clause, {
+        head    => $head . $place . ($text eq q{} ? q{} : " $text"),
+        verdict => $figure->{verdict},
+        why     => $figure->{why},
+        figure  => $figure,
+        limit   => $limit,
+        place   => $place,
+        row     => $text,
+    });
+}
+
+sub _finish {
+    my ($verdicts, $clause, $p) = @_;
+    my $verdict = $p->{verdict};
+    my $directive;
+
+    $p->{said} = defined $p->{why} ? "$verdict: $p->{why}"
+        : _measured($clause, $p);
+    ($verdict, $directive) = _waived($verdicts, $clause, $verdict);
+    my $ok = $verdict eq 'PASS';
+    my $description = "$p->{head} $p->{said}";
+    if ($verdict eq 'NOTRUN' && !$verdicts->{strict}) {
+        ($ok, $directive) = (1, [SKIP => $p->{why}]);
+        $description = "$p->{head} NOTRUN";
+    }
+    return {
+        verdict     => $verdict,
+        ok          => $ok,
+        description => $description,
+        directive   => $directive,
+        diagnostics => _diagnostics($verdicts, $clause, $p, $verdict),
+    };
+}
+
+# A waiver is for what was measured and falls short, never for data that is
+# no measurement.
+sub _waived {
+    my ($verdicts, $clause, $verdict) = @_;
+    my $waiver = $clause->{waiver};
+
+    return $verdict if !$waiver || $verdict !~ /\A(?:FAIL|INCONCLUSIVE)\z/;
+    return 'FAIL' if $waiver->{until} lt $verdicts->{today};
+    return ('WAIVED', [TODO => "waived by $waiver->{who}: $waiver->{why}, "
+            . "until $waiver->{until}"]);
+}
+
+# `median 22.1 GB/s < 23.75 GB/s (n=3)`
+sub _measured {
+    my ($clause, $p) = @_;
+    my ($figure, $limit) = @$p{qw(figure limit)};
+    my $name = $clause->{statistic}{name};
+    my $n = 'n=' . scalar @{$figure->{values}};
+    my $of = !$clause->{relative} ? q{}
+        : $clause->{relative}{fleet} ? ' of the fleet'
+        : " of $clause->{relative}{metric}";
+
+    if ($limit->{kind} eq 'report') {
+        my $unit = _unit($clause, $figure);
+        return "$name " . show($figure->{value}, $unit)
+            . " $unit$of (report only, $n)";
+    }
+    my $unit = $limit->{unit};
+    my ($value, $bound) = _against($clause, $limit, $figure->{value});
+    my $text = "$name $value $unit$of";
+    if ($figure->{interval}) {
+        my ($low, $high) = map { show($_, $unit) } @{$figure->{interval}};
+        $text .= " [$low, $high]";
+        $n .= sprintf ', %.4g %%', 100 * $figure->{coverage};
+    }
+    $n .= ', too few for an interval' if $figure->{no_interval};
+    my $word = $p->{verdict} eq 'PASS' ? $limit->{kind}
+        : $p->{verdict} eq 'FAIL'      ? $OPPOSITE{$limit->{kind}}
+        :                                'INCONCLUSIVE against';
+    return "$text $word $bound ($n)";
+}
+
+# The unit of a figure that no limit names one for.
+sub _unit {
+    my ($clause, $figure) = @_;
+    return q{%}
+        if $clause->{relative} || $clause->{statistic}{name} eq 'cv';
+    return $figure->{unit};
+}
+
+# The value and the bound, with enough digits to tell them apart.
+sub _against {
+    my ($clause, $limit, $value) = @_;
+    my ($low, $high) = Assay::Verdict::bounds($clause, $limit);
+    my $unit = $limit->{unit};
+
+    if ($limit->{kind} eq 'within') {
+        my ($shown) = show_against($value,
+            abs($value - $low) < abs($value - $high) ? $low : $high, $unit);
+        return ($shown, show($low, $unit) . ' .. ' . show($high, $unit)
+                . " $unit");
+    }
+    my ($one, $two)
+        = show_against($value, defined $low ? $low : $high, $unit);
+    return ($one, "$two $unit");
+}
+
+sub _diagnostics {
+    my ($verdicts, $clause, $p, $verdict) = @_;
+    my ($figure, $limit) = @$p{qw(figure limit)};
+    my @out = (
+        [verdict   => $verdict],
+        [clause    => $clause->{id}],
+        [reference => "$clause->{file}:$clause->{line}"],
+        [metric    => $clause->{metric}],
+        [place     => $p->{place}],
+    );
+
+    push @out, [each => $p->{row}]
+        if defined $p->{row} && $p->{row} ne q{};
+    push @out, [where => join q{ }, map {"$_=$clause->{where}{$_}"}
+            sort keys %{$clause->{where}}] if %{$clause->{where}};
+    push @out, [reason => $p->{why}] if defined $p->{why};
+    push @out, _figures($clause, $p) if defined $figure->{value};
+    push @out, [limit => $limit->{text}] if $limit;
+    push @out, ['relative to' => $clause->{relative}{text}]
+        if $clause->{relative};
+    for my $key (qw(tolerance ceiling floor)) {
+        push @out, [$key => $clause->{$key}{text}] if $clause->{$key};
+    }
+    push @out, _evidence($verdicts, $figure);
+    push @out, [waiver => join ', ', @{$clause->{waiver}}{qw(who why)},
+        "until $clause->{waiver}{until}"] if $clause->{waiver};
+    return \@out;
+}
+
+sub _figures {
+    my ($clause, $p) = @_;
+    my ($figure, $limit) = @$p{qw(figure limit)};
+    my $own = $figure->{unit};
+    my $unit = defined $limit->{unit} ? $limit->{unit}
+        : _unit($clause, $figure);
+    my $raw = $clause->{relative} || $clause->{statistic}{name} eq 'cv'
+        ? $own : $unit;
+    my @values = map { show($_, $raw) } @{$figure->{values}};
+    my @out = (
+        [statistic => $clause->{statistic}{name}],
+        [value     => show($figure->{value}, $unit) . " $unit"],
+        [n         => scalar @values],
+    );
+
+    push @out, [base => show($figure->{base}, $own) . " $own"]
+        if defined $figure->{base};
+    push @out, [interval => join ' .. ', map { show($_, $unit) . " $unit" }
+            @{$figure->{interval}}],
+        [coverage => sprintf '%.4g %%', 100 * $figure->{coverage}]
+        if $figure->{interval};
+    push @out, [bound => (_against($clause, $limit, $figure->{value}))[1]]
+        if $limit->{kind} ne 'report';
+    push @out, [values => _named($raw, @values)];
+    return @out;
+}
+
+sub _evidence {
+    my ($verdicts, $figure) = @_;
+    my @out;
+
+    push @out, [records => _named(undef,
+            map { $verdicts->path($_) } @{$figure->{attempts}})]
+        if @{$figure->{attempts} || []};
+    push @out, [spoiled => _named(undef, @{$figure->{spoiled}})]
+        if @{$figure->{spoiled} || []};
+    push @out, ['not charged' => _named(undef, @{$figure->{excused}})]
+        if @{$figure->{excused} || []};
+    return @out;
+}
+
+sub _named {
+    my ($unit, @all) = @_;
+    my @shown = @all > $NAMED_MOST ? @all[0 .. $NAMED_MOST - 1] : @all;
+    my $text = join ', ', @shown;
+
+    $text .= " $unit" if defined $unit;
+    $text .= ' (and ' . (@all - @shown) . ' more)' if @all > @shown;
+    return $text;
+}
+
+1;
+
+__END__
+
+=head1 NAME
+
+Assay::Point - a verdict in words: the line of one point and its block
+
+=head1 FUNCTIONS
+
+=over
+
+=item judge(VERDICTS, CLAUSE, POINT)
+
+A hash of C<verdict>, C<ok>, C<description>, C<directive> and C<diagnostics>,
+as Assay::Tap wants them.  POINT is one of those that C<< VERDICTS->points >>
+names.
+
+=back
+
+=head1 WAIVERS
+
+A waiver turns FAIL and INCONCLUSIVE into WAIVED up to and including its last
+day (UTC); from the next day on both are FAIL.  It does nothing for PASS,
+INVALID and NOTRUN.
+
+=cut

@@ -1,0 +1,603 @@
+package Assay::Record;
+
+# One record file: reading it in bounded memory, and deciding whether it is
+# a measurement at all.  What it measures is handed on line by line.
+
+use strict;
+use warnings;
+
+use Assay::Text qw(encoding_fault split_fields);
+use Assay::Units qw(finite_number);
+use Digest::SHA;
+
+my $BLOCK     = 1 << 20;
+my $LINE_MOST = 8 << 20;
+
+# What a metric line measured; any other key says what was measured.  The
+# order is that of the figures handed on.
+my @FIGURE = qw(value n best min q1 median q3 max mean sd mad cv);
+my %FIGURE = map { $FIGURE[$_] => $_ } 0 .. $#FIGURE;
+
+# No figures and no identity either: notes for a reader.
+my %REMARK = map { $_ => 1 } qw(name unit note warning values);
+
+my %PLACE = map { $_ => 1 } qw(host pair device);
+
+my %END = map { $_ => 1 } qw(ok wrong unstable notrun timeout failed);
+my %CUT_SHORT = map { $_ => 1 } qw(unstable timeout failed);
+
+# Figures of the usual shape, for which conversion can't fail; the rest goes
+# the long way round.
+my $PLAIN = qr/-?[0-9]{1,40}(?:[.][0-9]{0,40})?(?:[eE][+-]?[0-9]{1,2})?/;
+my $USUAL = qr/\Ametric\ name=([\w.-]++)\ value=($PLAIN)\ unit=([^\s"]++)
+    (?:\ n=([0-9]{1,15}))?(?:\ best=($PLAIN))?(?:\ min=($PLAIN))?
+    (?:\ q1=($PLAIN))?(?:\ median=($PLAIN))?(?:\ q3=($PLAIN))?
+    (?:\ max=($PLAIN))?(?:\ mean=($PLAIN))?(?:\ sd=($PLAIN))?
+    (?:\ mad=($PLAIN))?(?:\ cv=($PLAIN))?
+    \ host=([A-Za-z0-9_][\w.-]*+)((?:\ [\w.-]++=[^\s"]*+)*+)\z/xa;
+
+sub new {
+    my ($class, %given) = @_;
+    return bless {
+        path     => $given{path},
+        metric   => $given{metric},
+        shapes   => $given{shapes} || {},
+        wanted   => $given{wanted} || {},
+        class    => q{},
+        why      => undef,
+        line     => 0,
+        hosts    => {},
+        opt      => [],
+        env      => [],
+        notrun   => [],
+        seen     => {},
+        samples  => {},
+        metrics  => 0,
+        checks   => 0,
+        names    => {},
+    }, $class;
+}
+
+sub read_file {
+    my ($self) = @_;
+    my $path = $self->{path};
+    my $file;
+
+    if (!-e $path)                   { $self->_fault("can't read it: $!") }
+    elsif (!-f _)                    { $self->_fault('not a plain file') }
+    elsif (!open $file, '<:raw', $path) { $self->_fault("can't read it: $!") }
+    return $self if !$file;
+    $self->_read_blocks($file);
+    $self->_conclude();
+    return $self;
+}
+
+sub _read_blocks {
+    my ($self, $file) = @_;
+    my $sha = Digest::SHA->new(256);
+    my $rest = q{};
+
+    while (1) {
+        my $got = read($file, my $block, $BLOCK);
+        if (!defined $got) { $self->_fault("can't read it: $!"); last }
+        last if $got == 0;
+        $sha->add($block);
+        my $end = rindex $block, "\n";
+        if ($end < 0) {
+            $rest .= $block;
+        }
+        else {
+            my $whole = $rest . substr $block, 0, $end + 1;
+            $rest = substr $block, $end + 1;
+            $self->_lines($whole) or last;
+        }
+        if (length $rest > $LINE_MOST) {
+            $self->{line}++;
+            $self->_fault('line of more than ' . ($LINE_MOST >> 20) . ' MiB');
+            $self->{stopped} = 1;
+            return;
+        }
+    }
+    $self->{digest} = $sha->hexdigest;
+    return if $rest eq q{} || $self->{stopped};
+    $self->{line}++;
+    my $why = encoding_fault($rest);
+    $self->_fault($why) if $why;
+    $self->_fault('last line has no line feed: cut short', 'spoiled');
+    return;
+}
+
+# False where reading on makes no sense.
+sub _lines {
+    my ($self, $text) = @_;
+
+    if (my $why = encoding_fault($text)) {
+        my ($before) = $text =~ /\A([\t\n\x20-\x7e]*)/;
+        $self->{line} += 1 + ($before =~ tr/\n//);
+        $self->_fault($why);
+        $self->{stopped} = 1;
+        return 0;
+    }
+    for my $line (split /\n/, $text) {
+        $self->{line}++;
+        if (length $line > $LINE_MOST) {
+            $self->_fault('line of more than '
+                . ($LINE_MOST >> 20) . ' MiB');
+            next;
+        }
+        next if $line =~ /\Ametric / && $self->_usual_metric($line);
+        $self->_line($line);
+    }
+    return 1;
+}
+
+# Remember the first fault of the worst class.  Wrong is never excused;
+# spoiled is an attempt cut short; notrun could not be made here.
+sub _fault {
+    my ($self, $why, $class) = @_;
+    my %rank = (q{} => 0, notrun => 1, spoiled => 2, wrong => 3);
+
+    $class = 'wrong' if !defined $class;
+    return if $rank{$class} <= $rank{$self->{class}};
+    $self->{class} = $class;
+    $self->{why} = $self->{line} ? "line $self->{line}: $why" : $why;
+    return;
+}
+
+my %KIND = (
+    record => \&_record,
+    env    => \&_env,
+    opt    => \&_opt,
+    check  => \&_check,
+    metric => \&_metric,
+    sample => \&_sample,
+    notrun => \&_notrun,
+    end    => \&_end,
+);
+
+sub _line {
+    my ($self, $line) = @_;
+
+    return if $line !~ /[^ \t]/;
+    my ($kind) = $line =~ /\A([a-z][a-z0-9_]*+)(?=[ \t]|\z)/
+        or return $self->_fault('malformed: no kind');
+    return $self->_fault("content after the end line") if $self->{end};
+    return $self->_fault("the first line is not 'record'")
+        if !$self->{head} && $kind ne 'record';
+
+    my ($fields, $why) = split_fields(substr $line, length $kind);
+    return $self->_fault($why) if !$fields;
+    if ($kind eq 'record') {
+        return $self->_fault('a second record line') if $self->{head};
+        $self->{head} = $line;
+    }
+    $self->{functional} = 1 if $kind ne 'metric' && _functional($fields);
+    $KIND{$kind}->($self, $fields, $line) if $KIND{$kind};
+    return;
+}
+
+# Only a plain `no` is a no: a doubtful word must not count as a full run.
+sub _functional {
+    my ($fields) = @_;
+    return defined $fields->{functional} && $fields->{functional} ne 'no';
+}
+
+sub _record {
+    my ($self, $f) = @_;
+
+    $self->{bench} = $f->{bench}
+        if defined $f->{bench} && $f->{bench} =~ /\A[A-Za-z_][\w-]*\z/a;
+    return $self->_fault('record line without version')
+        if !defined $f->{version};
+    return $self->_fault("record version '$f->{version}', not 1")
+        if $f->{version} ne '1';
+    return $self->_fault('record line without a proper bench')
+        if !defined $self->{bench};
+    return;
+}
+
+sub _env {
+    my ($self, $f) = @_;
+    $self->_host($f->{host}) if defined $f->{host};
+    push @{$self->{env}}, $f;
+    return;
+}
+
+sub _opt {
+    my ($self, $f) = @_;
+    push @{$self->{opt}}, $f;
+    return;
+}
+
+sub _host {
+    my ($self, $host) = @_;
+    if ($host !~ /\A[A-Za-z0-9_][\w.-]*\z/a) {
+        $self->_fault("no host name: '$host'");
+        return 0;
+    }
+    $self->{hosts}{$host} = 1;
+    return 1;
+}
+
+sub _check {
+    my ($self, $f) = @_;
+    my $name = defined $f->{name} ? $f->{name} : q{?};
+    my %figure;
+
+    $self->{checks}++;
+    return $self->_fault("check $name without ok") if !defined $f->{ok};
+    return $self->_fault("check $name says ok=$f->{ok}") if $f->{ok} ne 'yes';
+    for my $key (qw(error tolerance)) {
+        next if !defined $f->{$key};
+        $figure{$key} = finite_number($f->{$key});
+        return $self->_fault("check $name: $key '$f->{$key}' is not a "
+                . 'finite number') if !defined $figure{$key};
+        return $self->_fault("check $name: $key is negative")
+            if $figure{$key} < 0;
+    }
+    return if 2 > keys %figure;
+    return if $figure{error} <= $figure{tolerance};
+    return $self->_fault("check $name says ok=yes, but error $f->{error} > "
+            . "tolerance $f->{tolerance}");
+}
+
+# The short way: figures by position, and what was measured from memory.
+# False where the line is not of the usual shape, or may be at fault.
+sub _usual_metric {
+    my ($self, $line) = @_;
+
+    return 0 if !$self->{head} || $self->{end};
+    my @f = $line =~ $USUAL or return 0;
+    my ($name, $unit, $host, $rest) = ($f[0], $f[2], @f[14, 15]);
+    my $shape = $self->{shapes}{$rest};
+    $shape = _remember($self->{shapes}, $rest) if !defined $shape;
+    return 0 if !$shape;
+
+    my ($value, $n, $best, $min, $q1, $median, $q3, $max) = @f[1, 3 .. 9];
+    return 0 if defined $max && defined $min && !($min <= $value
+        && $value <= $max);
+    return 0 if defined $best && defined $max && defined $min
+        && $best != $min && $best != $max;
+    if (defined $q1 && defined $q3 && defined $median && defined $min) {
+        return 0 if !($min <= $q1 && $q1 <= $median && $median <= $q3
+            && $q3 <= $max);
+    }
+    elsif (defined $min || defined $median) { return 0 }
+    return 0 if defined $n && $n < 2;
+
+    $self->{metrics}++;
+    $self->{first} = $line if !defined $self->{first};
+    $self->{last} = $line;
+    $self->{names}{$name} = 1;
+    $self->{hosts}{$host} = 1;
+    $self->_hand_on($name, $unit,
+        [@f[1, 3 .. 13]], {host => $host}, $shape);
+    return 1;
+}
+
+sub _remember {
+    my ($shapes, $rest) = @_;
+    my ($fields) = split_fields($rest);
+
+    %$shapes = () if keys %$shapes > 10_000;
+    return $shapes->{$rest} = 0
+        if !$fields || grep { exists $FIGURE{$_} || $PLACE{$_} || $REMARK{$_} }
+            keys %$fields;
+    return $shapes->{$rest} = _shape($fields);
+}
+
+# What was measured, apart from the place: the keys, and one text of them.
+sub _shape {
+    my ($fields) = @_;
+    return {
+        keys => $fields,
+        text => join("\0", map { "$_=$fields->{$_}" } sort keys %$fields),
+    };
+}
+
+sub _metric {
+    my ($self, $f, $line) = @_;
+    my ($name, $unit) = @$f{qw(name unit)};
+
+    $self->{metrics}++;
+    $self->{first} = $line if !defined $self->{first};
+    $self->{last} = $line;
+    my $place = $self->_place($f) or return;
+    return $self->_fault('metric line without a proper name')
+        if !defined $name || $name !~ /\A[A-Za-z_][\w.-]*\z/a;
+    $self->{names}{$name} = 1;
+    return $self->_fault("metric $name without unit")
+        if !defined $unit || $unit eq q{};
+    return $self->_fault("metric $name without value")
+        if !defined $f->{value};
+
+    my @figures = @$f{@FIGURE};
+    for my $i (grep { defined $figures[$_] } 0 .. $#FIGURE) {
+        next if defined finite_number($figures[$i]);
+        return $self->_fault("metric $name: $FIGURE[$i] '$figures[$i]' is "
+                . 'not a finite number');
+    }
+    my $why = _contradiction(\@figures);
+    return $self->_fault("metric $name contradicts itself: $why") if $why;
+    my %keys = map { $_ => $f->{$_} } grep {
+        !exists $FIGURE{$_} && !$PLACE{$_} && !$REMARK{$_}
+    } keys %$f;
+    $self->_hand_on($name, $unit, \@figures, $place, _shape(\%keys));
+    return;
+}
+
+# The line's place, its hosts noted; nothing where it is none.
+sub _place {
+    my ($self, $f) = @_;
+    my %place;
+
+    for my $key (grep { defined $f->{$_} } keys %PLACE) {
+        $place{$key} = $f->{$key};
+    }
+    if (defined $place{host}) { $self->_host($place{host}) or return }
+    if (defined $place{pair}) {
+        my @ends = split /:/, $place{pair}, -1;
+        if (@ends != 2) {
+            $self->_fault("pair '$place{pair}' is not HOST:HOST");
+            return;
+        }
+        for my $end (@ends) { $self->_host($end) or return }
+    }
+    if (defined $place{device}) {
+        if ($place{device} !~ /\A[\w.:-]+\z/a || !defined $place{host}) {
+            $self->_fault('device without a host, or no device name');
+            return;
+        }
+    }
+    return \%place;
+}
+
+# Half a unit of the last printed digit.
+sub _rounding {
+    my ($text) = @_;
+    my ($part, $exponent)
+        = $text =~ /\A[+-]?[0-9]*(?:[.]([0-9]*))?(?:[eE]([+-]?[0-9]+))?\z/;
+    return 0.5 * 10**(($exponent || 0) - length(defined $part ? $part : q{}));
+}
+
+sub _above {
+    my ($one, $two, $slack) = @_;
+    my $size = abs $one > abs $two ? abs $one : abs $two;
+    return $one - $two > _rounding($one) + _rounding($two)
+        + ($slack || 0) + 1e-9 * $size;
+}
+
+sub _contradiction {
+    my ($figures) = @_;
+    my ($value, $n, $best, $min, $q1, $median, $q3, $max) = @$figures;
+
+    return "n=$n" if defined $n && $n !~ /\A[1-9][0-9]*\z/;
+    my @rising = grep { defined $_->[1] } (['min', $min], ['q1', $q1],
+        ['median', $median], ['q3', $q3], ['max', $max]);
+    for my $i (1 .. $#rising) {
+        my ($low, $high) = @rising[$i - 1, $i];
+        return "$low->[0] $low->[1] > $high->[0] $high->[1]"
+            if _above($low->[1], $high->[1]);
+    }
+    for my $pair (['value', $value], ['best', $best]) {
+        my ($what, $figure) = @$pair;
+        next if !defined $figure;
+        return "$what $figure < min $min"
+            if defined $min && _above($min, $figure);
+        return "$what $figure > max $max"
+            if defined $max && _above($figure, $max);
+    }
+    return "best $best is neither min $min nor max $max"
+        if defined $best && defined $min && defined $max
+        && _above($best, $min) && _above($max, $best);
+    return "n=1, but min $min < max $max"
+        if defined $n && $n == 1 && defined $min && defined $max
+        && _above($max, $min);
+    return;
+}
+
+# One name, place and shape make one measurement.
+sub _identity {
+    my ($name, $place, $shape) = @_;
+    return join "\1", $name, $shape->{text},
+        map { "$_=$place->{$_}" } sort keys %$place;
+}
+
+sub _hand_on {
+    my ($self, $name, $unit, $figures, $place, $shape) = @_;
+    my $identity = _identity($name, $place, $shape);
+
+    return $self->_fault("metric $name stands twice with the same keys")
+        if exists $self->{seen}{$identity};
+    my $early = delete $self->{early}{$identity};
+    if ($early) {
+        my $why = _disagreement($unit, $figures, $early);
+        return $self->_fault("metric $name contradicts its samples: $why")
+            if $why;
+    }
+    $self->{seen}{$identity} = $early ? q{}
+        : join ' ', $unit, map { defined $_ ? $_ : q{-} } @$figures[0 .. 7];
+    return if !defined $self->{bench};
+    $self->{metric}->($self, {
+        name     => $name,
+        unit     => $unit,
+        figures  => $figures,
+        place    => $place,
+        shape    => $shape,
+        identity => $identity,
+    });
+    return;
+}
+
+sub _sample {
+    my ($self, $f) = @_;
+    my $name = defined $f->{name} ? $f->{name} : q{?};
+    my $place = $self->_place($f) or return;
+
+    return $self->_fault("sample $name without values")
+        if !defined $f->{values};
+    my @values = split /,/, $f->{values}, -1;
+    return $self->_fault("sample $name without values") if !@values;
+    for my $value (@values) {
+        return $self->_fault("sample $name: '$value' is not a finite number")
+            if !defined finite_number($value);
+    }
+    my %keys = map { $_ => $f->{$_} } grep {
+        !exists $FIGURE{$_} && !$PLACE{$_} && !$REMARK{$_}
+    } keys %$f;
+    my $identity = _identity($name, $place, _shape(\%keys));
+    return $self->_fault("sample $name stands twice with the same keys")
+        if exists $self->{samples}{$identity} || $self->{early}{$identity};
+
+    my $summary = _summary(\@values, $f->{unit});
+    $self->{samples}{$identity}
+        = $self->{wanted}{$self->_full_name($name)} ? \@values : 1;
+    if (!exists $self->{seen}{$identity}) {
+        $self->{early}{$identity} = $summary;
+        return;
+    }
+    my ($unit, @figures) = map { $_ eq q{-} ? undef : $_ }
+        split / /, $self->{seen}{$identity};
+    my $why = _disagreement($unit, \@figures, $summary);
+    $self->_fault("sample $name contradicts its metric: $why") if $why;
+    return;
+}
+
+sub _full_name {
+    my ($self, $name) = @_;
+    return defined $self->{bench} ? "$self->{bench}.$name" : $name;
+}
+
+sub _summary {
+    my ($values, $unit) = @_;
+    my @sorted = sort { $a <=> $b } @$values;
+    my $middle = @sorted / 2;
+    my $slack = 0;
+
+    for my $value (@$values) {
+        my $half = _rounding($value);
+        $slack = $half if $half > $slack;
+    }
+    return {
+        unit   => defined $unit ? $unit : q{},
+        n      => scalar @sorted,
+        min    => $sorted[0],
+        max    => $sorted[-1],
+        median => @sorted % 2 ? $sorted[$middle]
+            : $sorted[$middle - 1] / 2 + $sorted[$middle] / 2,
+        slack => $slack,
+    };
+}
+
+sub _disagreement {
+    my ($unit, $figures, $summary) = @_;
+    my ($value, $n, $best, $min, undef, $median, undef, $max) = @$figures;
+    my $slack = $summary->{slack};
+
+    return "unit $unit against $summary->{unit}" if $unit ne $summary->{unit};
+    return "n=$n, but there are $summary->{n} samples"
+        if defined $n && $n != $summary->{n};
+    for my $pair ([min => $min], [median => $median], [max => $max]) {
+        my ($what, $said) = @$pair;
+        next if !defined $said;
+        my $true = $summary->{$what};
+        return "$what $said, but the samples' is $true"
+            if _above($said, $true, $slack) || _above($true, $said, $slack);
+    }
+    for my $pair ([value => $value], [best => $best]) {
+        my ($what, $said) = @$pair;
+        next if !defined $said;
+        return "$what $said lies outside the samples"
+            if _above($said, $summary->{max}, $slack)
+            || _above($summary->{min}, $said, $slack);
+    }
+    return;
+}
+
+sub _notrun {
+    my ($self, $f) = @_;
+
+    return $self->_fault('notrun line without a host')
+        if !defined $f->{host};
+    $self->_host($f->{host}) or return;
+    push @{$self->{notrun}}, {
+        host   => $f->{host},
+        reason => defined $f->{reason} ? $f->{reason} : 'no reason given',
+    };
+    return;
+}
+
+sub _end {
+    my ($self, $f) = @_;
+    my $status = defined $f->{status} ? $f->{status} : q{};
+    my $reason = defined $f->{reason} && $f->{reason} ne q{}
+        ? $f->{reason} : 'no reason given';
+
+    $self->{end} = 1;
+    return $self->_fault("end line with status '$status'") if !$END{$status};
+    $self->{scheduler} = $f->{scheduler} if $CUT_SHORT{$status};
+    return $self->_fault("ended $status: $reason") if $status eq 'wrong';
+    return $self->_fault("ended $status: $reason", 'spoiled')
+        if $CUT_SHORT{$status};
+    return if $status ne 'notrun';
+    return $self->_fault('ended notrun, but holds metric lines')
+        if $self->{metrics};
+    return $self->_fault($reason, 'notrun');
+}
+
+# What tells one run from another, whatever else the file says: nothing for a
+# run that measured nothing.
+sub run_key {
+    my ($self) = @_;
+    return if !$self->{head} || !$self->{metrics};
+    return join "\n", $self->{head}, $self->{metrics}, $self->{first},
+        $self->{last};
+}
+
+# The scheduler's own word for why the run was cut short, where it is one
+# that nobody is charged for.
+sub excused {
+    my ($self) = @_;
+    return if $self->{class} ne 'spoiled' || !defined $self->{scheduler};
+    return if $self->{scheduler} !~ /\A(?:NODE_FAIL|REQUEUED?)\z/i;
+    return $self->{scheduler};
+}
+
+# The values of a key on the opt lines, else on the env lines of the hosts:
+# nothing where a host that has env lines of its own lacks it.
+sub facts {
+    my ($self, $key, $hosts) = @_;
+    my @values = grep { defined } map { $_->{$key} } @{$self->{opt}};
+
+    return \@values if @values;
+    my @lines = grep { defined $_->{$key} } @{$self->{env}};
+    my @common = grep { !defined $_->{host} } @lines;
+    return [map { $_->{$key} } @lines] if !@$hosts;
+    for my $host (@$hosts) {
+        my @own = grep { defined $_->{host} && $_->{host} eq $host } @lines;
+        return if !@own && !@common;
+        push @values, map { $_->{$key} } @own;
+    }
+    return [@values, map { $_->{$key} } @common];
+}
+
+# What shows only once everything was read.
+sub _conclude {
+    my ($self) = @_;
+
+    $self->{line} = 0;
+    return $self->_fault('empty file', 'spoiled')
+        if !$self->{head} && !$self->{class};
+    return if !$self->{head};
+    $self->_fault('no end line: cut short', 'spoiled') if !$self->{end};
+    $self->_fault('samples of ' . scalar(keys %{$self->{early}})
+            . ' metrics that are not there')
+        if !$self->{class} && %{$self->{early} || {}};
+    $self->_fault('no check line: the data was not verified')
+        if !$self->{class} && $self->{metrics} && !$self->{checks};
+    $self->_fault('ended ok, but holds no metric line')
+        if !$self->{class} && !$self->{metrics} && !@{$self->{notrun}};
+    return;
+}
+
+1;

@@ -1,0 +1,114 @@
+package Assay::Tap;
+
+# TAP 13: plan first, flat, each point written whole.
+
+use strict;
+use warnings;
+
+use Assay::Text qw(printable);
+use Carp qw(croak);
+
+my $PLAIN = qr/[A-Za-z0-9_.\/][A-Za-z0-9_.\/+-]*(?:[ ,:=][A-Za-z0-9_.\/+-]+)*/;
+
+sub new {
+    my ($class, $handle) = @_;
+    return bless {handle => $handle, last => 0, plan => undef}, $class;
+}
+
+sub _write {
+    my ($self, $text) = @_;
+    print {$self->{handle}} $text or croak "can't write: $!";
+    return;
+}
+
+sub plan {
+    my ($self, $count) = @_;
+    $self->{plan} = $count;
+    return $self->_write("TAP version 13\n1..$count\n");
+}
+
+sub comment {
+    my ($self, $text) = @_;
+    return $self->_write('# ' . printable($text) . "\n");
+}
+
+sub escape {
+    my ($text) = @_;
+    $text =~ s/([\\#])/\\$1/g;
+    return printable($text);
+}
+
+sub point {
+    my ($self, $ok, $description, $directive, $diagnostics) = @_;
+    my $number = ++$self->{last};
+
+    croak "point $number is beyond the plan" if $number > $self->{plan};
+    my $text = ($ok ? 'ok' : 'not ok') . " $number - " . escape($description);
+    $text .= " # $directive->[0] " . escape($directive->[1]) if $directive;
+    $text .= "\n  ---\n";
+    for my $pair (@$diagnostics) {
+        $text .= "  $pair->[0]: " . scalar_text($pair->[1]) . "\n";
+    }
+    return $self->_write("$text  ...\n");
+}
+
+# Quoted unless it can be nothing but a plain scalar.
+sub scalar_text {
+    my ($value) = @_;
+
+    return $value if $value =~ /\A$PLAIN\z/o;
+    $value = printable($value);
+    $value =~ s/(["\\])/\\$1/g;
+    return qq{"$value"};
+}
+
+sub finish {
+    my ($self) = @_;
+    croak "$self->{last} points of $self->{plan}"
+        if $self->{last} != $self->{plan};
+    close $self->{handle} or croak "can't write: $!";
+    return;
+}
+
+1;
+
+__END__
+
+=head1 NAME
+
+Assay::Tap - TAP 13: plan first, flat, each point written whole
+
+=head1 METHODS
+
+=over
+
+=item new(HANDLE), plan(COUNT), finish()
+
+C<finish> closes HANDLE.  It croaks where the points are not as many as
+planned, as every method does where HANDLE can't be written.
+
+=item comment(TEXT)
+
+A line of its own.
+
+=item point(OK, DESCRIPTION, DIRECTIVE, DIAGNOSTICS)
+
+One point: its line and its YAML block, in one write.  DIRECTIVE is nothing or
+C<[SKIP =E<gt> WHY]> or C<[TODO =E<gt> WHY]>; DIAGNOSTICS an array of
+C<[KEY =E<gt> VALUE]>.  C<#> and C<\> in DESCRIPTION and WHY are escaped, so
+that no text from a record becomes a directive, and characters that a terminal
+obeys are made visible.
+
+=back
+
+=head1 FUNCTIONS
+
+=over
+
+=item escape(TEXT), scalar_text(VALUE)
+
+TEXT for a point's line, VALUE for a YAML block.
+
+=back
+
+=cut
