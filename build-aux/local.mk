@@ -1,6 +1,7 @@
 # build-aux/local.mk - included by the top-level Makefile.am; %D% is build-aux.
 
 EXTRA_DIST += \
+	%D%/check-matrix \
 	%D%/revision \
 	# end of EXTRA_DIST
 

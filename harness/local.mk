@@ -5,6 +5,28 @@ dist_bin_SCRIPTS += \
 	# end of dist_bin_SCRIPTS
 
 dist_perl_DATA += \
+	%D%/Assay/Attempt.pm \
+	%D%/Assay/Campaign.pm \
+	%D%/Assay/Collect.pm \
+	%D%/Assay/Judge.pm \
+	%D%/Assay/Launch.pm \
+	%D%/Assay/Ledger.pm \
+	%D%/Assay/Lint.pm \
+	%D%/Assay/Nodes.pm \
+	%D%/Assay/Places.pm \
+	%D%/Assay/Point.pm \
+	%D%/Assay/Progress.pm \
+	%D%/Assay/Record.pm \
+	%D%/Assay/Reference.pm \
+	%D%/Assay/Results.pm \
+	%D%/Assay/Rule.pm \
+	%D%/Assay/Series.pm \
+	%D%/Assay/Stats.pm \
+	%D%/Assay/Summary.pm \
+	%D%/Assay/Tap.pm \
+	%D%/Assay/Text.pm \
+	%D%/Assay/Units.pm \
+	%D%/Assay/Verdict.pm \
 	# end of dist_perl_DATA
 
 nodist_perl_DATA += \

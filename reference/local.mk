@@ -1,4 +1,10 @@
 # reference/local.mk - included by the top-level Makefile.am; %D% is reference.
 
 references += \
+	%D%/any-machine.ref \
+	%D%/streambenchmark-10core-benchmark/stream.ref \
+	%D%/streambenchmark-10core-length/stream.ref \
+	%D%/streambenchmark-10core-original/stream.ref \
+	%D%/streambenchmark-10core-scaling/stream.ref \
+	%D%/streambenchmark-10core/stream.ref \
 	# end of references

@@ -1,0 +1,71 @@
+#!/usr/bin/perl
+#
+# Every file that git tracks is in the tarball, or stands here with the reason
+# why not; and nothing else that make would distribute is missing.
+
+use strict;
+use warnings;
+
+use Cwd qw(getcwd);
+use Test::More;
+
+my %not_distributed = (
+    '.ci/run'    => 'continuous integration starts from a clone',
+    '.gitignore' => 'a tarball is no clone',
+);
+
+my $source = $ENV{ASSAY_SRCDIR}   || getcwd();
+my $build  = $ENV{ASSAY_BUILDDIR} || getcwd();
+if ( !-e "$source/.git" ) {
+    plan skip_all => 'not a clone: git can not be asked';
+}
+if ( !-f "$build/Makefile" ) {
+    plan skip_all => 'not a build tree: make can not be asked';
+}
+my @tracked = lines( 'git', '-c', "safe.directory=$source", '-C', $source,
+    'ls-files' );
+if ( !@tracked ) {
+    plan skip_all => 'no git here';
+}
+
+delete @ENV{qw(MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES)};
+my %distributed = map { ( clean($_) => 1 ) }
+    lines( 'make', '-s', '-C', $build, 'list-dist' );
+cmp_ok( scalar keys %distributed, '>', 30, 'make lists what it distributes' );
+
+my @missing = grep { !$distributed{$_} && !$not_distributed{$_} } @tracked;
+is( "@missing", '', 'every tracked file is distributed, or excused' );
+
+my %is_tracked = map { ( $_ => 1 ) } @tracked;
+my @idle = grep { !$is_tracked{$_} || $distributed{$_} }
+    sort keys %not_distributed;
+is( "@idle", '', 'every excuse is needed' );
+
+# What is distributed is there.
+my @absent = grep { !-e "$source/$_" && !-e "$build/$_" }
+    sort keys %distributed;
+is( "@absent", '', 'every distributed file exists' );
+
+# A script that is run directly may be executed.
+my @tests = grep { m{^t/[^/]+\.t$} } @tracked;
+my @mute = grep { !-x "$source/$_" }
+    @tests, qw(bootstrap quickstart .ci/run harness/assay);
+is( "@mute", '', 'tests and commands are executable' );
+
+done_testing();
+
+# Lines that a command prints; none where it fails.
+sub lines {
+    my @command = @_;
+    open my $out, '-|', @command or return;
+    my @lines = <$out>;
+    chomp @lines;
+    return close($out) ? @lines : ();
+}
+
+# Path from the top of the source: without what VPATH puts before it.
+sub clean {
+    my ($path) = @_;
+    $path =~ s{^(?:\Q$source\E|\$\(top_srcdir\)|\.\.?(?:/\.\.)*)/}{};
+    return $path;
+}
