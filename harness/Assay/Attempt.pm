@@ -59,11 +59,30 @@ sub begin_attempt {
                 number => $number,
                 time   => utc(),
                 script => $plan->{script},
-                host   => $plan->{host},
+                hosts  => join(q{,}, @{$plan->{nodes}}),
+                _reference_fields($plan),
             );
         }
     );
     return \%attempt;
+}
+
+# The record is named after the benchmark: `assay judge FOLDER` takes *.record.
+sub record_file {
+    my ($folder, $plan) = @_;
+
+    return "$folder/$plan->{benchmarks}[0].record";
+}
+
+# What the attempt is held to: names, and hashes in the same order.
+sub _reference_fields {
+    my ($plan) = @_;
+
+    my @references = @{$plan->{references}};
+    return (
+        reference        => join(q{ }, map { $_->{name} } @references),
+        reference_sha256 => join(q{ }, map { $_->{sha256} } @references),
+    );
 }
 
 sub _next_number {
@@ -93,7 +112,7 @@ sub perform_attempt {
     my ($ledger, $plan, $attempt) = @_;
 
     my $folder = $attempt->{folder};
-    my $record = "$folder/record";
+    my $record = record_file($folder, $plan);
     my $trouble = _keep("$folder/environment", _environment());
     my @command = map {s/\{record\}/$record/gr} @{$plan->{command}};
     my %run = launch(
@@ -120,11 +139,13 @@ sub abandon_attempt {
 
     my $name = sprintf '%04d-%s', $begun->{number}, $begun->{script};
     my $folder = "$ledger->{folder}/$name";
+    my @names = split q{ }, $begun->{reference};
+    my @hashes = split q{ }, $begun->{reference_sha256};
     my %plan = (
         script     => $begun->{script},
         benchmarks => [$begun->{script} =~ s/^run_//r],
-        nodes      => [$begun->{host}],
-        references => [],
+        nodes      => [split /,/, $begun->{hosts}],
+        references => [map { {name => shift @names, sha256 => $_} } @hashes],
     );
     my %run = (
         status  => 255,
@@ -133,7 +154,7 @@ sub abandon_attempt {
         error   => 'cut short: its run_script ended without a word',
     );
     mkdir $folder;
-    my $trouble = _close_record("$folder/record", \%plan, \%run);
+    my $trouble = _close_record(record_file($folder, \%plan), \%plan, \%run);
     die "$trouble\n" if defined $trouble;
     my %attempt = (number => $begun->{number}, name => $name, folder => $folder);
     _enter($ledger, \%plan, \%attempt, \%run);
@@ -143,10 +164,10 @@ sub abandon_attempt {
 sub _enter {
     my ($ledger, $plan, $attempt, $run) = @_;
 
-    my ($status, $reason) = _verdict("$attempt->{folder}/record");
+    my $record = record_file($attempt->{folder}, $plan);
+    my ($status, $reason) = _verdict($record);
     my @files = map { ("${_}_sha256" => sha256_file("$attempt->{folder}/$_")) }
-        qw(record stdout stderr environment);
-    my @references = @{$plan->{references}};
+        qw(stdout stderr environment);
     my $program = $plan->{program} // 'unknown';
     $ledger->append(
         'attempt',
@@ -163,12 +184,12 @@ sub _enter {
                 exit             => $run->{status},
                 signal           => $run->{signal},
                 left             => $run->{left} // 0,
-                record           => "$attempt->{name}/record",
+                record           => $record =~ s{\A\Q$ledger->{folder}\E/}{}r,
+                record_sha256    => sha256_file($record),
                 @files,
                 program          => $program,
                 program_sha256   => sha256_file($program),
-                reference        => join(q{ }, map { $_->{name} } @references),
-                reference_sha256 => join(q{ }, map { $_->{sha256} } @references),
+                _reference_fields($plan),
             );
         }
     );
@@ -242,7 +263,7 @@ sub _ending {
     return (failed => 'the program ended without an end line')
         if $run->{status} == 0;
     my $status = $status_of_exit{$run->{status}} // 'failed';
-    my $last = _last_line($record =~ s/record\z/stderr/r);
+    my $last = _last_line($record =~ s{[^/]*\z}{stderr}r);
     return ($status => "exit status $run->{status}"
             . (defined $last ? ": $last" : q{}));
 }
@@ -304,7 +325,7 @@ Assay::Attempt - one attempt of a run_script
 
 =head1 DESCRIPTION
 
-An attempt is a folder F<NNNN-SCRIPT> of a campaign: F<record>, F<stdout>,
+An attempt is a folder F<NNNN-SCRIPT> of a campaign: F<BENCHMARK.record>, F<stdout>,
 F<stderr>, F<environment>, F<tap>; a line C<begin> in the ledger before it
 runs, and a line C<attempt> after. Where the program did not close its record,
 or its exit status gainsays the record's C<end status=ok>, a line C<end> with

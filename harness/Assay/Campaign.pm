@@ -11,12 +11,14 @@ use File::Basename qw(basename);
 use Getopt::Long ();
 use POSIX qw(strftime WNOHANG);
 use Sys::Hostname qw(hostname);
+use Time::HiRes qw(sleep);
 
 use Assay::Attempt qw(begin_attempt glob_in perform_attempt sha256_file);
 use Assay::Nodes;
 use Assay::Progress;
 use Assay::Reference;
 use Assay::Results;
+use Assay::Summary qw(points table);
 use Assay::Text qw(plural printable);
 
 use constant MOST_OUTPUT => 400;    # lines of a program's output in the TAP
@@ -139,7 +141,8 @@ sub _attempt {
     print $tap;
     my $kept = $attempt && _write_file("$attempt->{folder}/tap", $tap);
     return _worst($status, close STDOUT && $kept ? () : 3,
-        $run->{stopped} ? 3 : (), $run->{status} == 2 ? 2 : ());
+        $run && $run->{stopped} ? 3 : (),
+        $run && $run->{status} == 2 ? 2 : ());
 }
 
 # The reference files of the system that have a clause for the benchmarks:
@@ -440,11 +443,11 @@ sub _run_script {
         open STDOUT, '>', '/dev/null';
         exec {$command[0]} @command or POSIX::_exit(127);
     }
-    my $told;
+    my $told = 0;
     while (waitpid($pid, WNOHANG) != $pid) {
         $show->();
-        kill $told = 'TERM', $pid if $stopped && !$told;
-        select undef, undef, undef, 0.1; ## no critic (ProhibitSleepViaSelect)
+        kill 'TERM', $pid if defined $stopped && !$told++;
+        sleep 0.1;
     }
     my $status = $?;
     die "stopped by SIG$stopped; to go on: assay campaign run with --name "
@@ -504,7 +507,7 @@ sub _conclude {
     my ($results, $scripts, $strict) = @_;
 
     my ($status, $tap) = $results->judge(scripts => $scripts, strict => $strict);
-    print _table(_points($tap));
+    print table(points($tap));
     print "\nresults: $results->{folder}\n";
     print 'ledger:  ', plural(scalar(my @all = $results->attempts), 'attempt'),
         ', last line ', eval { $results->{ledger}->head } // 'unreadable', "\n";
@@ -532,31 +535,36 @@ sub _command_verify {
     return 0;
 }
 
-##
-# The table
-##
-
-# The points of a TAP document: hashes of verdict and text, and what their
-# YAML blocks say.
-sub _points {
-    my ($tap) = @_;
-
-    my @points;
-    for my $line (split /\n/, $tap) {
-        if ($line =~ /\A(not )?ok \d+ -? ?(.*)/) {
-            push @points, {ok => !$1, text => $2};
-        }
-        elsif (@points && $line =~ /\A  ([\w-]+): (.*)/) {
-            $points[-1]{$1} //= $2;
-        }
-    }
-    return @points;
-}
-
-sub _table {
-    my @points = @_;
-
-    return join q{}, map { sprintf "%-12s %s\n", $_->{verdict} // ($_->{ok} ? 'ok' : 'not ok'), $_->{text} } @points;
-}
-
 1;
+
+__END__
+
+=head1 NAME
+
+Assay::Campaign - the command `assay campaign`
+
+=head1 SYNOPSIS
+
+    assay campaign run --name acceptance --system example-genoa run_stream
+    assay campaign show results/acceptance
+    assay campaign judge results/acceptance
+    assay campaign verify results/acceptance
+
+=head1 DESCRIPTION
+
+B<run> asks each run_script with C<-n> what it would run, reads in the
+references how many valid attempts are owed, and runs it until they are there,
+or until an attempt went wrong in a way that no further one can mend. Nothing
+runs beside it: the folder is locked. A campaign that was interrupted goes on
+under its C<--name>; the attempt that was cut short is entered as spoiled.
+
+B<attempt> and B<nodes> are what run_scripts call; see F<run_scripts/assay.sh>.
+
+The form of the folder is described in assay-campaign(5).
+
+=head1 EXIT STATUS
+
+That of assay judge; 3 where the campaign is no evidence (broken ledger, changed
+record or reference); 2 for a usage error, and before anything has run.
+
+=cut

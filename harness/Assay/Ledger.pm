@@ -77,10 +77,14 @@ sub append {
 sub _write {
     my ($file, $text, $self) = @_;
 
-    my $size = -s $file;
-    my $done = syswrite $file, $text;
-    return if defined $done && $done == length $text && $file->sync;
-    my $why = $! || 'short write';
+    my ($size, $done) = (-s $file, 0);
+    while ($done < length $text) {
+        my $wrote = syswrite $file, $text, length($text) - $done, $done;
+        last if !defined $wrote;
+        $done += $wrote;
+    }
+    return if $done == length $text && $file->sync;
+    my $why = $!;
     truncate $file, $size;
     die "$self->{file}: $why\n";
 }

@@ -7,6 +7,7 @@ use 5.016;
 use strict;
 use warnings;
 
+use Cwd qw(abs_path);
 use Errno qw(EEXIST EWOULDBLOCK);
 use Fcntl qw(:flock O_CREAT O_EXCL O_WRONLY);
 use File::Path qw(make_path);
@@ -33,6 +34,7 @@ sub enter {
     my ($class, $folder, %given) = @_;
 
     _make_folder($folder);
+    $folder = abs_path($folder);
     my $self = bless {folder => $folder, ledger => Assay::Ledger->new($folder)},
         $class;
     my $sole = $self->_lock($given{alone});
@@ -166,13 +168,14 @@ sub _attempt_faults {
     my ($self, $attempt) = @_;
 
     my $where = "ledger line $attempt->{line}";
-    my $name = ($attempt->{record} // q{}) =~ s{/record\z}{}r;
+    my $name = ($attempt->{record} // q{}) =~ s{/[^/]*\z}{}r;
     return "$where: attempt without a folder" if $name !~ /\A\d{4,}-[\w.-]+\z/;
     return "$where: the folder of attempt $name is missing"
         if !-d "$self->{folder}/$name";
     my @faults;
     for my $file (qw(record stdout stderr environment)) {
-        my $hash = sha256_file("$self->{folder}/$name/$file");
+        my $path = $file eq 'record' ? $attempt->{record} : "$name/$file";
+        my $hash = sha256_file("$self->{folder}/$path");
         next if $hash eq ($attempt->{"${file}_sha256"} // q{});
         push @faults, "$where: the $file of attempt $name has changed"
             . ($hash =~ /^[0-9a-f]{64}\z/ ? q{} : " ($hash)");
@@ -245,7 +248,7 @@ sub _judge_arguments {
         $reference{$_} = 1 for split q{ }, $attempt->{reference};
         push @nodes, grep { !$node{$_}++ } split /,/, $attempt->{hosts};
     }
-    my @arguments = ('--system', $self->system, '--nodes', join q{,}, @nodes);
+    my @arguments = ('--nodes', join q{,}, @nodes);
     push @arguments, '--strict' if $strict;
     push @arguments, map { ('--reference', "$self->{folder}/reference/$_") }
         sort keys %reference;
@@ -263,13 +266,16 @@ sub _call_judge {
         my $status = eval { Assay::Judge::main(@arguments) };
         print {*STDERR} "assay judge: $@" if !defined $status;
         $status //= 99;
-        $status = 99 if !close STDOUT;
+        $status = 99 if defined fileno STDOUT && !close STDOUT;
         POSIX::_exit($status);
     }
     binmode $pipe;
     my $text = do { local $/ = undef; <$pipe> };
     close $pipe;
-    return ($? & 127 ? 99 : $? >> 8, $text // q{});
+    my $status = $? & 127 ? 99 : $? >> 8;
+
+    # It gets references, not a system; which system they are of is said here.
+    return ($status, ($text // q{}) =~ s/^# no system named\n//mr);
 }
 
 # A TAP document in which every point is an INVALID one.
