@@ -15,6 +15,13 @@ test_programs += \
 	# end of test_programs
 
 test_scripts += \
+	%D%/0000-quickstart.t \
+	%D%/0001-configure.t \
+	%D%/0002-fastmath.t \
+	%D%/0010-dist.t \
+	%D%/0020-house.t \
+	%D%/0030-scripts.t \
+	%D%/0500-ledger.t \
 	%D%/0600-run_scripts-options.t \
 	# end of test_scripts
 
