@@ -44,8 +44,7 @@ static bool better(const struct candidate *a, const struct candidate *b,
     return order < 0;
 }
 
-static struct candidate *best(struct candidate *c, size_t n,
-                              enum assay_pin pin)
+static struct candidate *best(struct candidate *c, size_t n, enum assay_pin pin)
 {
     struct candidate *found = NULL;
 
@@ -77,8 +76,8 @@ static size_t gather(const struct assay_topology *t, int numa,
     return n;
 }
 
-int assay_pin_plan(const struct assay_topology *t, enum assay_pin pin,
-                   size_t n, int numa, int *cpus)
+int assay_pin_plan(const struct assay_topology *t, enum assay_pin pin, size_t n,
+                   int numa, int *cpus)
 {
     struct candidate *c = calloc(t->ncpus ? t->ncpus : 1, sizeof(*c));
     size_t usable = c ? gather(t, numa, c) : 0;

@@ -189,8 +189,9 @@ static void from_limits(struct assay_memory *m)
         {RLIMIT_AS, "VmSize", "RLIMIT_AS (ulimit -v)"},
         {RLIMIT_DATA, "VmData", "RLIMIT_DATA (ulimit -d)"},
     };
-    char *text = assay_file_text("", "/proc/self/status");
+    char text[8192]; /* not allocated: there may be nothing left to allocate */
 
+    assay_file_read(text, sizeof(text), "", "/proc/self/status");
     for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
         struct rlimit r;
 
@@ -199,7 +200,6 @@ static void from_limits(struct assay_memory *m)
             leave(m, less(r.rlim_cur, count_or(text, limits[i].key, 0)),
                   limits[i].what);
     }
-    free(text);
 }
 
 struct assay_memory assay_memory_under(const char *root,

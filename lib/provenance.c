@@ -184,8 +184,7 @@ static void put_hypervisor(struct assay_fields *env, const char *root,
 {
     char value[VALUE], *flags = malloc(LONG_VALUE);
 
-    if (assay_file_line(value, sizeof(value), root, "/sys/hypervisor/type") >
-        0)
+    if (assay_file_line(value, sizeof(value), root, "/sys/hypervisor/type") > 0)
         put(env, "hypervisor", value);
     else if (flags && cpuinfo_value(cpuinfo, "flags", flags, LONG_VALUE))
         put(env, "hypervisor", strstr(flags, "hypervisor") ? "yes" : "no");
@@ -195,8 +194,8 @@ static void put_hypervisor(struct assay_fields *env, const char *root,
 }
 
 /* One cache as "L2=512K"; instruction caches as L1i. */
-static void append_cache(char *buf, size_t size, const char *root,
-                         unsigned cpu, unsigned i)
+static void append_cache(char *buf, size_t size, const char *root, unsigned cpu,
+                         unsigned i)
 {
     char level[8], type[16], bytes[16];
 
@@ -328,8 +327,8 @@ static void put_memory(struct assay_fields *env, const char *root,
 }
 
 /* Several DMI texts in one value. */
-static void put_dmi(struct assay_fields *env, const char *key,
-                    const char *root, const char *const *files)
+static void put_dmi(struct assay_fields *env, const char *key, const char *root,
+                    const char *const *files)
 {
     char value[VALUE] = "", line[VALUE];
     int error = 0;
@@ -477,8 +476,7 @@ static void put_build(struct assay_fields *env)
     put(env, "flags", ASSAY_CFLAGS);
     put_openmp(env);
     put_libc(env);
-    put(env, "hwloc",
-        assay_topology_hwloc_version(version, sizeof(version)));
+    put(env, "hwloc", assay_topology_hwloc_version(version, sizeof(version)));
 }
 
 /* --- confinement ---------------------------------------------------------- */
@@ -527,8 +525,8 @@ static void put_cgroup(struct assay_fields *env, const char *root)
 static bool is_telling(const char *variable)
 {
     static const char *const prefixes[] = {
-        "OMP_",   "GOMP_", "KMP_",  "LIBOMP_", "MALLOC_", "LD_",
-        "HWLOC_", "ASSAY_", "GLIBC_TUNABLES=", NULL};
+        "OMP_", "GOMP_",  "KMP_",   "LIBOMP_",         "MALLOC_",
+        "LD_",  "HWLOC_", "ASSAY_", "GLIBC_TUNABLES=", NULL};
 
     for (size_t i = 0; prefixes[i]; i++)
         if (strncmp(variable, prefixes[i], strlen(prefixes[i])) == 0)
@@ -693,10 +691,10 @@ static void put_own(struct assay_fields *f, const char *prefix)
 
     if (getrusage(RUSAGE_SELF, &r) != 0)
         return;
-    assay_fields_real(f, key_of(prefix, "own", key, sizeof(key)),
-                      (double)(r.ru_utime.tv_sec + r.ru_stime.tv_sec) +
-                          1e-6 * (double)(r.ru_utime.tv_usec +
-                                          r.ru_stime.tv_usec));
+    assay_fields_real(
+        f, key_of(prefix, "own", key, sizeof(key)),
+        (double)(r.ru_utime.tv_sec + r.ru_stime.tv_sec) +
+            1e-6 * (double)(r.ru_utime.tv_usec + r.ru_stime.tv_usec));
 }
 
 void assay_load_under(struct assay_fields *f, const char *root,

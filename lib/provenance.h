@@ -11,8 +11,7 @@
  * program, allowed CPUs, container, and the variables of the environment that
  * change a run (OMP_*, LD_*, ...). What exists but can't be read says why:
  * "unknown (needs root)"; no key is ever left blank. */
-void assay_provenance(struct assay_fields *env,
-                      const struct assay_topology *t);
+void assay_provenance(struct assay_fields *env, const struct assay_topology *t);
 
 /* Append the load on the machine now, each key with the prefix given
  * ("before_", "after_"): load (1, 5 and 15 minutes); psi_cpu and psi_memory

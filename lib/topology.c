@@ -111,8 +111,8 @@ static long libc_cache(void)
 }
 
 /* A recorded machine: the file alone decides. */
-static int load_recorded(struct assay_topology *t, const char *xml,
-                         char *error, size_t size)
+static int load_recorded(struct assay_topology *t, const char *xml, char *error,
+                         size_t size)
 {
     if (assay_topology_hwloc(t, xml, NULL, NULL, error, size) != 0)
         return -1;
@@ -165,8 +165,7 @@ static int load_here(struct assay_topology *t, char *error, size_t size)
 int assay_topology_load(struct assay_topology *t, const char *xml, char *error,
                         size_t size)
 {
-    return xml ? load_recorded(t, xml, error, size)
-               : load_here(t, error, size);
+    return xml ? load_recorded(t, xml, error, size) : load_here(t, error, size);
 }
 
 void assay_topology_free(struct assay_topology *t)

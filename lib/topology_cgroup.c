@@ -65,16 +65,16 @@ static bool parse_mount(const char *line, const char *controller,
 
     if (!tail || (end && tail > end))
         return false;
-    if (sscanf(line, "%*s %*s %*s %" WIDTH(PATH_WIDTH) "s %" WIDTH(
-                         PATH_WIDTH) "s",
+    if (sscanf(line,
+               "%*s %*s %*s %" WIDTH(PATH_WIDTH) "s %" WIDTH(PATH_WIDTH) "s",
                m->part, m->point) != 2 ||
         sscanf(tail, " - %31s %*s %511s", type, options) != 2)
         return false;
     unescape(m->part);
     unescape(m->point);
     m->version = strcmp(type, "cgroup2") == 0 ? 2 : 1;
-    return m->version == 2 || (strcmp(type, "cgroup") == 0 &&
-                               has_word(options, controller));
+    return m->version == 2 ||
+           (strcmp(type, "cgroup") == 0 && has_word(options, controller));
 }
 
 /* Path of the own group in the hierarchy: v1's line has the controller in its

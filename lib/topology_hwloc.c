@@ -42,6 +42,8 @@ static int open_topology(hwloc_topology_t *h, const char *xml)
         return -1;
     if ((!xml || hwloc_topology_set_xml(*h, xml) == 0) &&
         hwloc_topology_set_flags(*h, flags) == 0 &&
+        hwloc_topology_set_type_filter(*h, HWLOC_OBJ_MEMCACHE,
+                                       HWLOC_TYPE_FILTER_KEEP_ALL) == 0 &&
         hwloc_topology_load(*h) == 0)
         return 0;
     hwloc_topology_destroy(*h);
@@ -112,9 +114,9 @@ static struct assay_cpu describe(hwloc_topology_t h, hwloc_obj_t pu)
 
     return (struct assay_cpu){
         .cpu = pu->os_index,
-        .core = index_over(h, pu, HWLOC_OBJ_CORE,
-                           (cores > 0 ? (unsigned)cores : 0) +
-                               pu->logical_index),
+        .core =
+            index_over(h, pu, HWLOC_OBJ_CORE,
+                       (cores > 0 ? (unsigned)cores : 0) + pu->logical_index),
         .package = index_over(h, pu, HWLOC_OBJ_PACKAGE, 0),
         .numa = numa < 0 ? 0 : (unsigned)numa,
         .llc = cache_index(h, outermost_cache(pu)),
@@ -180,8 +182,8 @@ static int add_numas(struct assay_topology *t, hwloc_topology_t h,
 
     t->numas = calloc(n > 0 ? (size_t)n : 1, sizeof(*t->numas));
     for (int i = 0; t->numas && i < n; i++) {
-        hwloc_obj_t o = hwloc_get_obj_by_type(h, HWLOC_OBJ_NUMANODE,
-                                              (unsigned)i);
+        hwloc_obj_t o =
+            hwloc_get_obj_by_type(h, HWLOC_OBJ_NUMANODE, (unsigned)i);
         uint64_t bytes = o->attr->numanode.local_memory;
 
         if (bytes == 0 || (nodes && !assay_mask_has(nodes, o->os_index)) ||
@@ -209,8 +211,8 @@ int assay_topology_hwloc(struct assay_topology *t, const char *xml,
         return assay_topology_error(
             error, size, "%s: %s", xml ? xml : "hwloc",
             errno ? strerror(errno) : "not a topology that hwloc can read");
-    t->this_machine = !xml && !environment_lies() &&
-                      hwloc_topology_is_thissystem(h);
+    t->this_machine =
+        !xml && !environment_lies() && hwloc_topology_is_thissystem(h);
     if (!t->this_machine)
         mask = nodes = NULL; /* they speak of this machine */
     rc = add_cpus(t, h, mask) || add_numas(t, h, nodes);

@@ -11,8 +11,8 @@
 #include "lib/affinity.h"
 #include "lib/topology_backend.h"
 
-#define NOT_SANITIZED __attribute__((no_sanitize("address", "undefined",       \
-                                                 "thread")))
+#define NOT_SANITIZED                                                          \
+    __attribute__((no_sanitize("address", "undefined", "thread")))
 
 /* The one mutable global of the library: the mask that this process was
  * started with, written once, before main. GNU libgomp binds the main thread
@@ -25,8 +25,8 @@ static long start_bytes; /* of start_mask that the kernel filled; 0: not yet */
 NOT_SANITIZED static void take_start_mask(void)
 {
     if (start_bytes == 0)
-        start_bytes = syscall(SYS_sched_getaffinity, 0, sizeof(start_mask),
-                              &start_mask);
+        start_bytes =
+            syscall(SYS_sched_getaffinity, 0, sizeof(start_mask), &start_mask);
 }
 
 /* Where the C library ignores .preinit_array, the program's own constructor
@@ -37,8 +37,8 @@ NOT_SANITIZED __attribute__((constructor(101))) static void construct(void)
 }
 
 typedef void preinit(void);
-__attribute__((section(".preinit_array"), used)) static preinit
-    *const before_all = take_start_mask;
+__attribute__((section(".preinit_array"),
+               used)) static preinit *const before_all = take_start_mask;
 
 const struct assay_mask *assay_start_mask(void)
 {
@@ -167,8 +167,8 @@ static void nodes_text(const struct assay_mask *nodes, char *buf, size_t size)
 char *assay_policy_text(char *buf, size_t size)
 {
     static const char *const words[POLICY_WORDS] = {
-        "default", "preferred",      "bind",               "interleave",
-        "local",   "preferred_many", "weighted_interleave"};
+        "default",        "preferred",          "bind", "interleave", "local",
+        "preferred_many", "weighted_interleave"};
     struct assay_mask nodes;
     char list[128];
     int mode = 0;

@@ -159,8 +159,7 @@ static void find_nodes(struct machine *m, const char *root)
         return;
     for (unsigned node = 0; node < MAX_NODES; node++) {
         snprintf(path, sizeof(path), NODE_DIR "/node%u/cpulist", node);
-        if (!assay_mask_has(&online, node) ||
-            read_list(&cpus, root, path) != 0)
+        if (!assay_mask_has(&online, node) || read_list(&cpus, root, path) != 0)
             continue;
         for (size_t i = 0; i < m->n; i++)
             if (assay_mask_has(&cpus, m->cpus[i].cpu.cpu))
@@ -206,8 +205,7 @@ static int number_all(struct machine *m)
 
         f->cpu.package = number(index, &packages, f->package_low);
         f->cpu.core = number(index + ASSAY_MASK_BITS, &cores, f->core_low);
-        f->cpu.llc = number(index + 2 * ASSAY_MASK_BITS, &caches,
-                            f->cache_low);
+        f->cpu.llc = number(index + 2 * ASSAY_MASK_BITS, &caches, f->cache_low);
     }
     free(index);
     return 0;
@@ -267,8 +265,8 @@ static uint64_t node_bytes(const char *root, unsigned node)
     uint64_t bytes = 0;
 
     snprintf(key, sizeof(key), "Node %u MemTotal", node);
-    if (assay_file_read(text, sizeof(text), root,
-                        NODE_DIR "/node%u/meminfo", node) < 0)
+    if (assay_file_read(text, sizeof(text), root, NODE_DIR "/node%u/meminfo",
+                        node) < 0)
         return 0;
     line = strstr(text, key);
     if (line)
@@ -282,8 +280,7 @@ static uint64_t node_caches(const char *root, unsigned node)
 
     for (unsigned i = 1; i < MAX_INDEX; i++)
         if (assay_file_count(&bytes, root,
-                             NODE_DIR
-                             "/node%u/memory_side_cache/index%u/size",
+                             NODE_DIR "/node%u/memory_side_cache/index%u/size",
                              node, i) == 0)
             total += bytes;
     return total;
