@@ -146,6 +146,9 @@ assay_place() {
     '' | .* | *[!A-Za-z0-9._-]*)
         assay_refuse "'$assay_system' is no name of a system" ;;
     esac
+    # Outside of a job there is nothing to ask.
+    assay_nodes=$host
+    [ -n "${SLURM_JOB_ID:-${SLURM_JOBID:-}}" ] || return 0
     assay_nodes=$("$assay_command" campaign nodes --job --host "$host") || exit 2
 }
 

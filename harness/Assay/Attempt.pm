@@ -256,7 +256,7 @@ sub _ending {
     return if defined $own && $own ne 'ok';
     return (failed => $run->{error}) if defined $run->{error};
     return (failed => "stopped by SIG$run->{stopped}") if $run->{stopped};
-    return (timeout => sprintf 'timeout after %.0f s', $run->{seconds})
+    return (timeout => "timeout after $run->{limit} s")
         if $run->{timeout};
     return (failed => 'killed by ' . signal_name($run->{signal})) if $run->{signal};
     return if defined $own && $run->{status} == 0;

@@ -23,7 +23,8 @@ use constant GRACE => 3;    # seconds from SIGTERM to SIGKILL
 sub launch {
     my %how = @_;
 
-    my %run = (status => 0, signal => 0, timeout => 0, left => 0, start => time);
+    my %run = (status => 0, signal => 0, timeout => 0, left => 0, start => time,
+        limit => $how{limit});
     my $stopped;
     local $SIG{CHLD} = sub { };
     local @SIG{qw(TERM INT HUP)} = (sub { $stopped //= shift }) x 3;
