@@ -43,6 +43,7 @@ sub new {
 
     for my $series (@{$self->{series}}) {
         push @{$self->{by_metric}{$series->{metric}}}, $series;
+        $self->{fixed}{$_} = 1 for keys %{$series->{where}};
         $self->{sampled}{$series->{metric}} = 1
             if defined $series->{take} && $series->{take} eq 'samples';
     }
@@ -174,8 +175,7 @@ sub _read_one {
         digest => $record->{digest},
         run    => scalar $record->run_key(),
         hosts  => $record->{stopped} ? [] : \@hosts,
-        opt    => $record->{class} || @{$record->{notrun}}
-            ? $record->{opt} : [],
+        opt    => [map { $self->_asked_of($_) } @{$record->{opt}}],
         excused => scalar $record->excused(),
         notrun  => @{$record->{notrun}}
             ? $record->{notrun}[0]{reason} : undef,
@@ -195,6 +195,14 @@ sub _read_one {
     push @{$self->{notrun}}, [$attempt, $_->{host}, $_->{reason}]
         for @{$record->{notrun}};
     return;
+}
+
+# Of an opt line, the keys that some clause fixes.
+sub _asked_of {
+    my ($self, $fields) = @_;
+    my %kept = map { $_ => $fields->{$_} }
+        grep { $self->{fixed}{$_} } keys %$fields;
+    return %kept ? \%kept : ();
 }
 
 # One metric line: keep what the clauses ask for.

@@ -205,8 +205,13 @@ sub _judge {
     my $out = _output($run->{opt}{output});
     return 99 if !$out;
     my $status = eval { _print($run, Assay::Tap->new($out), \@points) };
-    return $status if defined $status;
-    print {*STDERR} 'assay judge: ' . printable(_reason($@)) . "\n";
+    my $why = $@;
+    $why = "--output: can't write: $!"
+        if defined $status && defined $run->{opt}{output} && !close $out;
+    return $status if !$why;
+    print {*STDERR} 'assay judge: ' . printable(_reason($why)) . "\n";
+    no warnings 'io';
+    close $out;
     return 99;
 }
 

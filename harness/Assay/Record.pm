@@ -140,7 +140,8 @@ sub _fault {
     $class = 'wrong' if !defined $class;
     return if $rank{$class} <= $rank{$self->{class}};
     $self->{class} = $class;
-    $self->{why} = $self->{line} ? "line $self->{line}: $why" : $why;
+    $self->{why} = $self->{line} && $class ne 'notrun'
+        ? "line $self->{line}: $why" : $why;
     return;
 }
 

@@ -7,6 +7,7 @@ use warnings;
 
 use Assay::Text qw(printable);
 use Carp qw(croak);
+use IO::Handle ();
 
 my $PLAIN = qr/[A-Za-z0-9_.\/][A-Za-z0-9_.\/+-]*(?:[ ,:=][A-Za-z0-9_.\/+-]+)*/;
 
@@ -66,7 +67,7 @@ sub finish {
     my ($self) = @_;
     croak "$self->{last} points of $self->{plan}"
         if $self->{last} != $self->{plan};
-    close $self->{handle} or croak "can't write: $!";
+    $self->{handle}->flush or croak "can't write: $!";
     return;
 }
 
@@ -84,7 +85,7 @@ Assay::Tap - TAP 13: plan first, flat, each point written whole
 
 =item new(HANDLE), plan(COUNT), finish()
 
-C<finish> closes HANDLE.  It croaks where the points are not as many as
+C<finish> flushes HANDLE.  It croaks where the points are not as many as
 planned, as every method does where HANDLE can't be written.
 
 =item comment(TEXT)

@@ -88,8 +88,8 @@ sub _places {
     my %seen = map { $_ => 1 } $self->_seen($series);
     my $expected = $self->{places}->expected($kind);
     if ($kind eq 'device' && !$expected) {
-        my %hosts = map { (Assay::Places::hosts('device', $_))[0] => 1 }
-            keys %seen;
+        my %hosts = map { $_ => 1 }
+            map { Assay::Places::hosts('device', $_) } keys %seen;
         $seen{$_} = 1
             for map { $self->{places}->devices_of($_) } keys %hosts;
     }
@@ -111,7 +111,8 @@ sub _is_at {
     return !defined $at->{host} || $host eq $at->{host};
 }
 
-# Places that the records name, with a figure or with a reason for none.
+# Places that the records name.  Without a list of nodes, every host of every
+# run that may be of the kind owes its figure.
 sub _seen {
     my ($self, $series) = @_;
     my $data = $self->{data};
@@ -122,11 +123,12 @@ sub _seen {
         qw(data trouble functional touched)) {
         for my $row (values %$table) { $seen{$_} = 1 for keys %$row }
     }
-    return keys %seen if $kind ne 'node';
+    return keys %seen
+        if $kind ne 'node' || $self->{places}->expected('node');
     my @hosts = map { $_->[1] } grep { $self->_concerns($_->[0], $series) }
         grep { !$data->{left_out}{$_->[0]} } @{$data->{notrun}};
-    for my $attempt (keys %{$data->{bad}}) {
-        push @hosts, @{$data->{bad}{$attempt}{hosts}}
+    for my $attempt (0 .. $#{$data->{records}}) {
+        push @hosts, @{$data->{records}[$attempt]{hosts}}
             if $self->_concerns($attempt, $series);
     }
     $seen{$_} = 1 for @hosts;
@@ -180,7 +182,10 @@ sub _missing_rows {
 sub row_keys {
     my ($clause, $row) = @_;
     my %keys;
-    @keys{@{$clause->{each}}} = split /\0/, $row, -1;
+    my @values = split /\0/, $row, -1;
+    @keys{@{$clause->{each}}}
+        = map { defined $values[$_] ? $values[$_] : q{} }
+        0 .. $#{$clause->{each}};
     return \%keys;
 }
 
