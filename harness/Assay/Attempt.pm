@@ -166,6 +166,7 @@ sub _enter {
 
     my $record = record_file($attempt->{folder}, $plan);
     my ($status, $reason) = _verdict($record);
+    $reason .= _launchers_word($run, $reason);
     my @files = map { ("${_}_sha256" => sha256_file("$attempt->{folder}/$_")) }
         qw(stdout stderr environment);
     my $program = $plan->{program} // 'unknown';
@@ -194,6 +195,15 @@ sub _enter {
         }
     );
     return;
+}
+
+# What the launcher did, where the program has put it in words of its own.
+sub _launchers_word {
+    my ($run, $reason) = @_;
+
+    my (undef, $word) = _ending({%{$run}, error => undef}, {status => 'ok'}, q{});
+    return q{} if !$run->{timeout} && !$run->{stopped};
+    return index($reason, $word) < 0 ? " ($word)" : q{};
 }
 
 # The attempt's status in the ledger: what the judge will take its record for.

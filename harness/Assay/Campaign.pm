@@ -510,7 +510,7 @@ sub _conclude {
     print table(points($tap));
     print "\nresults: $results->{folder}\n";
     print 'ledger:  ', plural(scalar(my @all = $results->attempts), 'attempt'),
-        ', last line ', eval { $results->{ledger}->head } // 'unreadable', "\n";
+        ", last line\n         ", eval { $results->{ledger}->head } // 'unreadable', "\n";
     return $status;
 }
 
