@@ -1,6 +1,6 @@
 # t/local.mk - included by the top-level Makefile.am; %D% is t.
 #
-# Blocks: 00xx the build and the front door.
+# Blocks: 00xx the build and the front door; 02xx the run of a program.
 
 unit_tests += \
 	%D%/unit/affinity \
@@ -9,6 +9,7 @@ unit_tests += \
 	%D%/unit/option \
 	%D%/unit/provenance \
 	%D%/unit/record \
+	%D%/unit/run \
 	%D%/unit/sha256 \
 	%D%/unit/stats \
 	%D%/unit/topology \
@@ -30,6 +31,9 @@ test_scripts += \
 	%D%/0200-run.t \
 	%D%/0201-run-signals.t \
 	%D%/0202-run-options.t \
+	%D%/0200-run.t \
+	%D%/0201-run-signals.t \
+	%D%/0202-run-options.t \
 	%D%/0400-judge-cases.t \
 	%D%/0500-ledger.t \
 	%D%/0510-campaign.t \
@@ -43,6 +47,7 @@ compiled_tests += \
 	# end of compiled_tests
 
 test_data += \
+	%D%/Probe.pm \
 	%D%/data/judge/abbreviated-option/args \
 	%D%/data/judge/abbreviated-option/expected \
 	%D%/data/judge/abbreviated-option/one.record \

@@ -10,8 +10,8 @@
 #include "t/unit/tap.h"
 
 static const char *const pins[] = {"compact", "spread", "none", NULL};
-static const char *const many_words[] = {"automatic", "avx512", "avx2", "neon",
-                                         "sve", "plain", "generic", NULL};
+static const char *const many_words[] = {
+    "automatic", "avx512", "avx2", "neon", "sve", "plain", "generic", NULL};
 
 struct options {
     bool loud, quick;
@@ -301,13 +301,15 @@ static void help(void)
 
     help_text(&g, 1, text, sizeof(text));
     ok(longest(text) < 80, "no line of more than 79 columns");
-    ok(strstr(text, "threads to run (default: one a core)"), "unset: its words");
+    ok(strstr(text, "threads to run (default: one a core)"),
+       "unset: its words");
     ok(strstr(text, "array length (default: 4K)"), "a size");
     ok(strstr(text, "any count (default: 5)"), "a count");
     ok(strstr(text, "a factor (default: 1.02)"), "a real");
     ok(strstr(text, "--pin=compact|spread|none"), "few words");
     ok(strstr(text, "(default: compact)"), "a choice");
-    ok(strstr(text, "--kernel=WORD") && strstr(text, "one of automatic, avx512"),
+    ok(strstr(text, "--kernel=WORD") &&
+           strstr(text, "one of automatic, avx512"),
        "many words");
     ok(!strstr(text, "say more (default"), "a flag that is off has none");
     ok(strstr(text, "a file\n"), "nor a text that is not set");
@@ -317,7 +319,7 @@ static void help(void)
     o.file = "there";
     help_text(&g, 1, text, sizeof(text));
     ok(strstr(text, "(default: 7)") && strstr(text, "(default: spread)") &&
-           strstr(text, "(default: on)") && strstr(text, "(default: there)"),
+           strstr(text, "(default: yes)") && strstr(text, "(default: there)"),
        "defaults are those of the struct");
     o.elements = 0;
     help_text(&w, 1, text, sizeof(text));

@@ -71,7 +71,7 @@ static void few(void)
 
 static void orders(void)
 {
-    static const double turns[][3] = {{1, 2, 30}, {1, 30, 2},  {2, 1, 30},
+    static const double turns[][3] = {{1, 2, 30}, {1, 30, 2}, {2, 1, 30},
                                       {2, 30, 1}, {30, 1, 2}, {30, 2, 1}};
     struct assay_stats s;
 
