@@ -66,6 +66,9 @@ int assay_file_count(uint64_t *out, const char *root, const char *format, ...)
 /* The whole file (cut at 16 MiB), allocated; or NULL with errno. */
 char *assay_file_text(const char *root, const char *path);
 
+/* What stands behind the first newline, or NULL where there is none. */
+const char *assay_next_line(const char *text);
+
 /* The number behind `key` in text made of lines "key: 12 kB" or "key 12": in
  * bytes where it is in kB. Returns 0, or -1 where there is none. The key is
  * matched from the start of a line and whole. */
