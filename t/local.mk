@@ -19,6 +19,7 @@ unit_tests += \
 # Programs that tests run, each of one file of its name.
 test_programs += \
 	%D%/programs/probe \
+	%D%/programs/topology \
 	# end of test_programs
 
 test_scripts += \
@@ -31,9 +32,7 @@ test_scripts += \
 	%D%/0200-run.t \
 	%D%/0201-run-signals.t \
 	%D%/0202-run-options.t \
-	%D%/0200-run.t \
-	%D%/0201-run-signals.t \
-	%D%/0202-run-options.t \
+	%D%/0300-topology.t \
 	%D%/0400-judge-cases.t \
 	%D%/0500-ledger.t \
 	%D%/0510-campaign.t \
