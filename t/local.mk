@@ -44,10 +44,15 @@ test_scripts += \
 # Those of test_scripts that depend on how the programs were compiled.
 compiled_tests += \
 	%D%/0002-fastmath.t \
+	%D%/0200-run.t \
+	%D%/0201-run-signals.t \
+	%D%/0202-run-options.t \
+	%D%/0300-topology.t \
 	# end of compiled_tests
 
 # Files, and folders of which everything is distributed.
 test_data += \
+	%D%/Probe.pm \
 	%D%/data/judge \
 	%D%/data/machines \
 	%D%/data/run_scripts \
