@@ -215,7 +215,9 @@ static int end_write(struct assay_run *run, int status, const char *reason)
     assay_fields_text(&end, "status", status_word(status));
     if (status != ASSAY_OK)
         assay_fields_text(&end, "reason", reason);
-    result = load.length ? assay_record_append(run->record, "env", &load) : 0;
+    result = load.length || load.error
+                 ? assay_record_append(run->record, "env", &load)
+                 : 0;
     if (result == 0) {
         signals_claim();
         result = assay_record_append(run->record, "end", &end);

@@ -32,6 +32,7 @@ test_scripts += \
 	%D%/0200-run.t \
 	%D%/0201-run-signals.t \
 	%D%/0202-run-options.t \
+	%D%/0203-run-nomem.t \
 	%D%/0300-topology.t \
 	%D%/0400-judge-cases.t \
 	%D%/0500-ledger.t \
@@ -47,6 +48,7 @@ compiled_tests += \
 	%D%/0200-run.t \
 	%D%/0201-run-signals.t \
 	%D%/0202-run-options.t \
+	%D%/0203-run-nomem.t \
 	%D%/0300-topology.t \
 	# end of compiled_tests
 
@@ -57,6 +59,7 @@ test_data += \
 	%D%/data/machines \
 	%D%/data/run_scripts \
 	%D%/data/stream \
+	%D%/data/nomem.c \
 	%D%/data/units.tsv \
 	%D%/unit/tap.h \
 	%D%/unit/tree.h \
