@@ -101,7 +101,8 @@ int assay_topology_sysfs(struct assay_topology *t, const char *root,
                          const struct assay_mask *nodes, char *error,
                          size_t size);
 
-/* Version of hwloc at run time, or "none". buf gets it; returns buf. */
+/* Version of hwloc that this was built with, and of the interface of the one
+ * that runs: "2.9.0 (API 2.8.0)"; or "none". buf gets it; returns buf. */
 char *assay_topology_hwloc_version(char *buf, size_t size);
 
 /* Sort cpus and numas, count what is distinct among them. */

@@ -37,10 +37,11 @@ sub node {
 }
 sub package_ { my ( $os, @in ) = @_; return [ 'Package', { os => $os }, @in ] }
 
-# A core with its own L2, and an L1 in it.
+# A core with its own L2. An L1 is written down on some machines only: it
+# decides nothing, and triples the files of a /sys.
 sub full {
     my ( $os, $l2, @pus ) = @_;
-    return cache( 2, $l2, cache( 1, 32 * $KIB, core( $os, @pus ) ) );
+    return cache( 2, $l2, core( $os, @pus ) );
 }
 
 ## The machines.
@@ -455,7 +456,9 @@ qq(<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE topology SYSTEM "hwloc2.dtd
 sub put {
     my ( $path, $text ) = @_;
     my ($dir) = $path =~ m{^(.*)/};
-    make_path($dir);
+    if ( !-d $dir ) {
+        make_path($dir);
+    }
     open my $fh, '>', $path or die "machines.pl: $path: $!\n";
     print {$fh} "$text\n";
     close $fh or die "machines.pl: $path: $!\n";
