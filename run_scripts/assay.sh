@@ -143,7 +143,7 @@ assay_place() {
     host=$(assay_host)
     assay_find_system "$host"
     case $assay_system in
-    '' | .* | *[!A-Za-z0-9._-]*)
+    '' | [!A-Za-z0-9]* | *[!A-Za-z0-9._-]*)
         assay_refuse "'$assay_system' is no name of a system" ;;
     esac
     # Outside of a job there is nothing to ask.

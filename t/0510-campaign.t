@@ -218,6 +218,7 @@ subtest 'verify' => sub {
     );
     for my $what (sort keys %tamper) {
         my ($says, $how) = @{$tamper{$what}};
+        remove_tree("$results/impure");
         system 'cp', '-a', "$results/pure", "$results/impure";
         chdir "$results/impure";
         $how->();
@@ -225,10 +226,8 @@ subtest 'verify' => sub {
         my ($status, $out) = campaign('verify', "$results/impure");
         is $status, 3, "$what: exit 3";
         like $out, $says, '... and it is named';
-        my ($judged, $tap) = campaign('judge', "$results/impure");
-        isnt $judged, 0, '... and judge passes nothing'
-            if $what !~ /last line/;
-        remove_tree("$results/impure");
+        next if $what !~ /figure|folder|reference|empty/;
+        isnt +(campaign('judge', "$results/impure"))[0], 0, '... and judge passes nothing';
     }
 };
 

@@ -232,7 +232,7 @@ subtest 'time limit' => sub {
     ($status, $out) = run_stream({STANDIN => 'daemon'});
     is $status, 0, 'a process left behind by a good run: exit 0';
     is scalar(sleepers()), 0, '... but ended';
-    like $out, qr/left 1 processes behind/, '... and mentioned';
+    like $out, qr/left 1 process behind/, '... and mentioned';
     is +(run_stream({STANDIN => 'stdin'}))[0], 0, 'standard input is empty';
 };
 

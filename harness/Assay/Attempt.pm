@@ -13,6 +13,7 @@ use POSIX qw(strftime);
 
 use Assay::Launch qw(launch);
 use Assay::Ledger;
+use Assay::Nodes;
 use Assay::Record;
 
 our @EXPORT_OK = qw(abandon_attempt begin_attempt glob_in perform_attempt
@@ -106,10 +107,10 @@ sub glob_in {
     return map {"$folder/$_"} sort grep { /\A$fits\z/ && !/\A[.]/ } readdir $handle;
 }
 
-# perform_attempt(LEDGER, PLAN, ATTEMPT): run it and enter how it went.
+# perform_attempt(LEDGER, PLAN, ATTEMPT, TICK): run it and enter how it went.
 # Returns the result of the launch; what can't be kept is in its `trouble`.
 sub perform_attempt {
-    my ($ledger, $plan, $attempt) = @_;
+    my ($ledger, $plan, $attempt, $tick) = @_;
 
     my $folder = $attempt->{folder};
     my $record = record_file($folder, $plan);
@@ -121,6 +122,7 @@ sub perform_attempt {
         stdout  => "$folder/stdout",
         stderr  => "$folder/stderr",
         mark    => "$folder:$$:" . time,
+        tick    => $tick,
     );
     $trouble //= _close_record($record, $plan, \%run);
     my $entered = eval {
@@ -179,7 +181,7 @@ sub _enter {
                 seconds          => sprintf('%.3f', $run->{seconds}),
                 script           => $plan->{script},
                 hosts            => join(q{,}, @{$plan->{nodes}}),
-                job              => $ENV{SLURM_JOB_ID} // 'none',
+                job              => Assay::Nodes::job() // 'none',
                 status           => $status,
                 reason           => $reason,
                 exit             => $run->{status},
