@@ -239,11 +239,11 @@ sub _print {
     for my $item (@$points) {
         my $point = Assay::Point::judge($verdicts, @$item);
         $count{$point->{verdict}}++;
-        $tap->point(@$point{qw(ok description directive diagnostics)});
+        $tap->point(@$point{qw(ok description directive block)});
     }
     for my $point (@extra) {
         $count{$point->{verdict}}++;
-        $tap->point(@$point{qw(ok description directive diagnostics)});
+        $tap->point(@$point{qw(ok description directive block)});
     }
     $tap->comment($_) for _summary($run, \%count);
     $tap->finish();
@@ -303,7 +303,7 @@ sub _faulty {
         ok          => $directive ? 1 : 0,
         description => $description,
         directive   => $directive,
-        diagnostics => [[verdict => $verdict], $reason],
+        block       => Assay::Tap::lines([verdict => $verdict], $reason),
     };
 }
 

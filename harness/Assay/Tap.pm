@@ -35,22 +35,24 @@ sub comment {
 
 sub escape {
     my ($text) = @_;
-    $text =~ s/([\\#])/\\$1/g;
+    $text =~ s/([\\#])/\\$1/g if $text =~ tr/\\#//;
     return printable($text);
 }
 
 sub point {
-    my ($self, $ok, $description, $directive, $diagnostics) = @_;
+    my ($self, $ok, $description, $directive, $block) = @_;
     my $number = ++$self->{last};
 
     croak "point $number is beyond the plan" if $number > $self->{plan};
     my $text = ($ok ? 'ok' : 'not ok') . " $number - " . escape($description);
     $text .= " # $directive->[0] " . escape($directive->[1]) if $directive;
-    $text .= "\n  ---\n";
-    for my $pair (@$diagnostics) {
-        $text .= "  $pair->[0]: " . scalar_text($pair->[1]) . "\n";
-    }
-    return $self->_write("$text  ...\n");
+    return $self->_write("$text\n  ---\n$block  ...\n");
+}
+
+# Lines of a block.
+sub lines {
+    my (@pairs) = @_;
+    return join q{}, map { "  $_->[0]: " . scalar_text($_->[1]) . "\n" } @pairs;
 }
 
 # Quoted unless it can be nothing but a plain scalar.
@@ -92,11 +94,10 @@ planned, as every method does where HANDLE can't be written.
 
 A line of its own.
 
-=item point(OK, DESCRIPTION, DIRECTIVE, DIAGNOSTICS)
+=item point(OK, DESCRIPTION, DIRECTIVE, BLOCK)
 
 One point: its line and its YAML block, in one write.  DIRECTIVE is nothing or
-C<[SKIP =E<gt> WHY]> or C<[TODO =E<gt> WHY]>; DIAGNOSTICS an array of
-C<[KEY =E<gt> VALUE]>.  C<#> and C<\> in DESCRIPTION and WHY are escaped, so
+C<[SKIP =E<gt> WHY]> or C<[TODO =E<gt> WHY]>; BLOCK is from C<lines>.  C<#> and C<\> in DESCRIPTION and WHY are escaped, so
 that no text from a record becomes a directive, and characters that a terminal
 obeys are made visible.
 
@@ -105,6 +106,10 @@ obeys are made visible.
 =head1 FUNCTIONS
 
 =over
+
+=item lines(PAIRS)
+
+The lines of a block, of pairs C<[KEY =E<gt> VALUE]>.
 
 =item escape(TEXT), scalar_text(VALUE)
 

@@ -230,10 +230,10 @@ sub _concerns {
 sub _bad {
     my ($self, $series, $row, $place) = @_;
     my $data = $self->{data};
-    my @hosts = Assay::Places::hosts($series->{scope}, $place);
     my %bad;
 
     return if !$data->{bad};
+    my @hosts = Assay::Places::hosts($series->{scope}, $place);
     for my $attempt (@{$data->{touched}[$series->{index}]{$row}{$place}
         || []}) {
         $bad{$attempt} = 1 if $data->{bad}{$attempt};
@@ -271,35 +271,15 @@ sub _notrun {
 sub figure {
     my ($self, $clause, $series, $row, $place) = @_;
     my $data = $self->{data};
-    my $s = $series->{index};
-    my $entry = $data->{data}[$s]{$row}{$place};
-    my %out = (spoiled => [], excused => [], notrun => []);
+    my ($values, $attempts)
+        = $self->_values($data->{data}[$series->{index}]{$row}{$place});
+    my %out = (values => $values, attempts => $attempts);
 
-    $self->_collect_bad(\%out, $series, $row, $place);
-    @{$out{notrun}} = (@{$out{notrun}}, $self->_notrun($series, $place));
-    my ($values, $attempts) = $self->_values($entry);
-    @out{qw(values attempts)} = ($values, $attempts);
-    my %measured = map { $_ => 1 } @$attempts;
-    my ($both) = grep { $measured{$_->[0]} } @{$out{notrun}};
-
-    my ($trouble) = grep { !$data->{left_out}{$_->[0]} }
-        @{$data->{trouble}[$s]{$row}{$place} || []};
-    if ($trouble) {
-        $out{why} = $trouble->[1] . ' in ' . $self->path($trouble->[0]);
-    }
-    elsif ($out{wrong}) { $out{why} = $out{wrong} }
-    elsif ($both) {
-        $out{why} = 'measured and not run in one record: '
-            . $self->path($both->[0]);
-    }
-    elsif (@{$out{spoiled}} > $clause->{spoiled}) {
-        $out{why} = $self->_too_many_spoiled($clause, $out{spoiled});
-    }
-    elsif (!@$attempts && @{$out{notrun}} && !@{$out{spoiled}}) {
-        @out{qw(verdict why)} = ('NOTRUN', $out{notrun}[0][2]);
-        return \%out;
-    }
-    elsif (@$attempts < $clause->{runs}) {
+    $self->_disturbed(\%out, $clause, $series, $row, $place)
+        if $data->{bad} || $data->{notrun_at}
+        || $data->{trouble}[$series->{index}]{$row};
+    return \%out if defined $out{why};
+    if (@$attempts < $clause->{runs}) {
         $out{why} = $self->_too_few($clause, $series, $row, $place, $attempts);
     }
     else {
@@ -307,6 +287,32 @@ sub figure {
     }
     $out{verdict} = 'INVALID' if defined $out{why};
     return \%out;
+}
+
+# Where something went wrong somewhere: did it here?
+sub _disturbed {
+    my ($self, $out, $clause, $series, $row, $place) = @_;
+    my $attempts = $out->{attempts};
+    my %measured = map { $_ => 1 } @$attempts;
+
+    $self->_collect_bad($out, $series, $row, $place);
+    my @notrun = (@{$out->{notrun} || []}, $self->_notrun($series, $place));
+    my @spoiled = @{$out->{spoiled} || []};
+    my ($both) = grep { $measured{$_->[0]} } @notrun;
+    my ($trouble) = grep { !$self->{data}{left_out}{$_->[0]} }
+        @{$self->{data}{trouble}[$series->{index}]{$row}{$place} || []};
+    $out->{why} = $trouble
+        ? $trouble->[1] . ' in ' . $self->path($trouble->[0])
+        : defined $out->{wrong} ? $out->{wrong}
+        : $both ? 'measured and not run in one record: '
+        . $self->path($both->[0])
+        : @spoiled > $clause->{spoiled}
+        ? $self->_too_many_spoiled($clause, \@spoiled)
+        : undef;
+    $out->{verdict} = 'INVALID' if defined $out->{why};
+    @$out{qw(verdict why)} = ('NOTRUN', $notrun[0][2])
+        if !defined $out->{why} && @notrun && !@$attempts && !@spoiled;
+    return;
 }
 
 # Note which faulty records bear on a point, without judging it.
@@ -336,6 +342,7 @@ sub judged {
         $figure->{why} = $self->_relate($clause, $figure, $row, $place);
         $figure->{verdict} = 'INVALID' if defined $figure->{why};
     }
+    delete $figure->{value} if defined $figure->{why};
     return $figure if defined $figure->{why};
     $figure->{unit} = $self->{data}{units}[$series->{index}];
     $figure->{verdict} = decide($clause, $limit, $figure);
@@ -403,12 +410,12 @@ sub _too_few {
 sub _statistic {
     my ($statistic, $values) = @_;
     my ($name, $p) = @$statistic{qw(name p)};
-    my @sorted = sort { $a <=> $b } @$values;
 
+    return quantile($p, @$values) if defined $p;
+    return mean(@$values) if $name eq 'mean';
+    my @sorted = sort { $a <=> $b } @$values;
     return $sorted[0]  if $name eq 'min';
     return $sorted[-1] if $name eq 'max';
-    return mean(@sorted) if $name eq 'mean';
-    return quantile($p, @sorted) if defined $p;
     my $cv = cv(@sorted);
     return $cv * scale('x') if defined $cv;
     return (undef, @sorted < 2 ? 'one value has no spread'
@@ -469,6 +476,8 @@ sub _fleet {
 sub bounds {
     my ($clause, $limit) = @_;
     my $tolerance = $clause->{tolerance};
+
+    return @{$limit->{bounds}} if $limit->{bounds};
     my %slack = map {
         my $bound = $limit->{$_};
         $_ => !$tolerance || !defined $bound ? 0
@@ -476,11 +485,11 @@ sub bounds {
             ? abs($bound) * $tolerance->{number} / 100
             : $tolerance->{base};
     } qw(low high);
-
-    return (
+    $limit->{bounds} = [
         defined $limit->{low}  ? $limit->{low} - $slack{low}   : undef,
         defined $limit->{high} ? $limit->{high} + $slack{high} : undef,
-    );
+    ];
+    return @{$limit->{bounds}};
 }
 
 sub _within {
