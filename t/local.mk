@@ -57,9 +57,9 @@ test_data += \
 	%D%/Probe.pm \
 	%D%/data/judge \
 	%D%/data/machines \
+	%D%/data/nomem.c \
 	%D%/data/run_scripts \
 	%D%/data/stream \
-	%D%/data/nomem.c \
 	%D%/data/units.tsv \
 	%D%/unit/tap.h \
 	%D%/unit/tree.h \
