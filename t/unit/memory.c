@@ -184,6 +184,31 @@ static void test_recorded(void)
     tree_free(root);
 }
 
+#define POOL                                                                   \
+    MEMINFO "HugePages_Free: 8\nHugePages_Rsvd: 1\nHugepagesize: 2048 kB\n"
+
+/* A control group that allows fewer huge pages than the pool has. */
+static void test_pool(void)
+{
+    struct assay_topology none = {0};
+    char root[PATH_MAX];
+
+    tree_new(root);
+    tree_put(root, "/proc/meminfo", POOL);
+    is_count(assay_memory_under(root, &none).hugetlb, 14 * MIB,
+             "hugetlb: what is free and not reserved");
+    tree_put(root, "/proc/self/cgroup", "0::/j\n");
+    tree_put(root, "/proc/self/mountinfo", V2_MOUNT);
+    tree_put(root, CG "/j/hugetlb.2MB.max", "max\n");
+    is_count(assay_memory_under(root, &none).hugetlb, 14 * MIB,
+             "hugetlb: a group without a limit");
+    tree_put(root, CG "/j/hugetlb.2MB.max", "8388608\n");
+    tree_put(root, CG "/j/hugetlb.2MB.current", "2097152\n");
+    is_count(assay_memory_under(root, &none).hugetlb, 6 * MIB,
+             "hugetlb: a group's limit less its use");
+    tree_free(root);
+}
+
 /* In a child, since a limit can't be raised again. */
 static void test_rlimit(int resource, const char *name, uint64_t limit)
 {
@@ -336,6 +361,7 @@ int main(void)
     for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
         test_limit(&limits[i]);
     test_recorded();
+    test_pool();
     test_here();
     test_map(ASSAY_HUGE_NEVER);
     test_map(ASSAY_HUGE_THP);
