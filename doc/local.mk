@@ -1,4 +1,6 @@
 # doc/local.mk - included by the top-level Makefile.am; %D% is doc.
 
 dist_man_MANS += \
+	%D%/assay-campaign.5 \
+	%D%/stream.1 \
 	# end of dist_man_MANS

@@ -39,7 +39,17 @@ test_scripts += \
 	%D%/0510-campaign.t \
 	%D%/0600-run_scripts-options.t \
 	%D%/0610-run_scripts-attempt.t \
+	%D%/0620-run_scripts-stream.t \
 	%D%/0700-references.t \
+	%D%/1000-stream-layouts.t \
+	%D%/1010-stream-record.t \
+	%D%/1020-stream-options.t \
+	%D%/1030-stream-limits.t \
+	%D%/1040-stream-threads.t \
+	%D%/1050-stream-original.t \
+	%D%/1060-stream-clock.t \
+	%D%/1070-stream-kernels.t \
+	%D%/1080-stream-memcheck.t \
 	# end of test_scripts
 
 # Those of test_scripts that depend on how the programs were compiled.
@@ -55,6 +65,7 @@ compiled_tests += \
 # Files, and folders of which everything is distributed.
 test_data += \
 	%D%/Probe.pm \
+	%D%/Stream.pm \
 	%D%/data/judge \
 	%D%/data/machines \
 	%D%/data/nomem.c \
@@ -63,4 +74,5 @@ test_data += \
 	%D%/data/units.tsv \
 	%D%/unit/tap.h \
 	%D%/unit/tree.h \
+	%D%/data/stream/standin.c \
 	# end of test_data
