@@ -100,77 +100,78 @@ static void accepted(void)
        "-- behind all options");
 }
 
+/* What is refused, and how. */
+static const struct {
+    char *words[4];
+    const char *error; /* the start of the message */
+} bad[] = {
+    {{"--threads=64x"}, "--threads: '64x' is not a whole number, 1 to 64"},
+    {{"--threads="}, "--threads: '' is not a whole number, 1 to 64"},
+    {{"--threads= 5"}, "--threads: ' 5' is not"},
+    {{"--threads=+5"}, "--threads: '+5' is not"},
+    {{"--threads=-5"}, "--threads: '-5' is not"},
+    {{"--threads", "-5"}, "--threads: '-5' is not"},
+    {{"--threads=0x10"}, "--threads: '0x10' is not"},
+    {{"--threads=1e3"}, "--threads: '1e3' is not"},
+    {{"--threads=4K"}, "--threads: '4K' is not"},
+    {{"--threads=0"}, "--threads: '0' is not"},
+    {{"--threads=65"}, "--threads: '65' is not"},
+    {{"-t65"}, "-t: '65' is not a whole number, 1 to 64"},
+    {{"--any=18446744073709551616"},
+     "--any: '18446744073709551616' is not a whole number, 0 or more"},
+    {{"--any=-1"}, "--any: '-1' is not"},
+    {{"-n", "7"},
+     "-n: '7' is not a size (a whole number, or one with K, M, G or T), "
+     "8 to 1M"},
+    {{"-n2M"}, "-n: '2M' is not"},
+    {{"-n1KB"}, "-n: '1KB' is not"},
+    {{"-bnan"}, "-b: 'nan' is not a number, -1.5 to 2.5"},
+    {{"-binf"}, "-b: 'inf' is not"},
+    {{"--base-thresh=-nan"}, "--base-thresh: '-nan' is not"},
+    {{"-b2.6"}, "-b: '2.6' is not"},
+    {{"-b", "-1.6"}, "-b: '-1.6' is not"},
+    {{"-b1,5"}, "-b: '1,5' is not"},
+    {{"--pin=comp"}, "--pin: 'comp' is none of: compact, spread, none"},
+    {{"--pin=Compact"}, "--pin: 'Compact' is none of"},
+    {{"--pin="}, "--pin: '' is none of"},
+    {{"--file="}, "--file: '' is empty"},
+    {{"--loud=yes"}, "--loud takes no value: 'yes'"},
+    {{"--lou"}, "'--lou' is no option"},
+    {{"--louder"}, "'--louder' is no option"},
+    {{"--"}, NULL},
+    {{"--", "-l"}, "'-l': no operand is taken"},
+    {{"--=5"}, "'--=5' is no option"},
+    {{"-x"}, "'-x' in '-x' is no option"},
+    {{"-lx"}, "'-x' in '-lx' is no option"},
+    {{"-"}, "'-': no operand is taken"},
+    {{""}, "'': no operand is taken"},
+    {{"stray"}, "'stray': no operand is taken"},
+    {{"-l", "stray", "-q"}, "'stray': no operand is taken"},
+    {{"--threads"}, "--threads needs a value: --threads=VALUE"},
+    {{"-t"}, "-t needs a value: --threads=VALUE"},
+    {{"--file", "--loud"}, "--file needs a value: --file=VALUE"},
+    {{"--file", "-l"}, "--file needs a value: --file=VALUE"},
+    {{"-t4", "-t5"}, "-t: '5' contradicts the one given before"},
+    {{"-pnone", "--pin=spread"}, "--pin: 'spread' contradicts"},
+    {{"-fa", "-fb"}, "-f: 'b' contradicts"},
+    {{"-b1", "-b2"}, "-b: '2' contradicts"},
+};
+
 static void refused(void)
 {
-    static const struct {
-        char *words[4];
-        const char *error; /* the start of the message */
-    } rows[] = {
-        {{"--threads=64x"}, "--threads: '64x' is not a whole number, 1 to 64"},
-        {{"--threads="}, "--threads: '' is not a whole number, 1 to 64"},
-        {{"--threads= 5"}, "--threads: ' 5' is not"},
-        {{"--threads=+5"}, "--threads: '+5' is not"},
-        {{"--threads=-5"}, "--threads: '-5' is not"},
-        {{"--threads", "-5"}, "--threads: '-5' is not"},
-        {{"--threads=0x10"}, "--threads: '0x10' is not"},
-        {{"--threads=1e3"}, "--threads: '1e3' is not"},
-        {{"--threads=4K"}, "--threads: '4K' is not"},
-        {{"--threads=0"}, "--threads: '0' is not"},
-        {{"--threads=65"}, "--threads: '65' is not"},
-        {{"-t65"}, "-t: '65' is not a whole number, 1 to 64"},
-        {{"--any=18446744073709551616"},
-         "--any: '18446744073709551616' is not a whole number, 0 or more"},
-        {{"--any=-1"}, "--any: '-1' is not"},
-        {{"-n", "7"},
-         "-n: '7' is not a size (a whole number, or one with K, M, G or T), "
-         "8 to 1M"},
-        {{"-n2M"}, "-n: '2M' is not"},
-        {{"-n1KB"}, "-n: '1KB' is not"},
-        {{"-bnan"}, "-b: 'nan' is not a number, -1.5 to 2.5"},
-        {{"-binf"}, "-b: 'inf' is not"},
-        {{"--base-thresh=-nan"}, "--base-thresh: '-nan' is not"},
-        {{"-b2.6"}, "-b: '2.6' is not"},
-        {{"-b", "-1.6"}, "-b: '-1.6' is not"},
-        {{"-b1,5"}, "-b: '1,5' is not"},
-        {{"--pin=comp"}, "--pin: 'comp' is none of: compact, spread, none"},
-        {{"--pin=Compact"}, "--pin: 'Compact' is none of"},
-        {{"--pin="}, "--pin: '' is none of"},
-        {{"--file="}, "--file: '' is empty"},
-        {{"--loud=yes"}, "--loud takes no value: 'yes'"},
-        {{"--lou"}, "'--lou' is no option"},
-        {{"--louder"}, "'--louder' is no option"},
-        {{"--"}, NULL},
-        {{"--", "-l"}, "'-l': no operand is taken"},
-        {{"--=5"}, "'--=5' is no option"},
-        {{"-x"}, "'-x' in '-x' is no option"},
-        {{"-lx"}, "'-x' in '-lx' is no option"},
-        {{"-"}, "'-': no operand is taken"},
-        {{""}, "'': no operand is taken"},
-        {{"stray"}, "'stray': no operand is taken"},
-        {{"-l", "stray", "-q"}, "'stray': no operand is taken"},
-        {{"--threads"}, "--threads needs a value: --threads=VALUE"},
-        {{"-t"}, "-t needs a value: --threads=VALUE"},
-        {{"--file", "--loud"}, "--file needs a value: --file=VALUE"},
-        {{"--file", "-l"}, "--file needs a value: --file=VALUE"},
-        {{"-t4", "-t5"}, "-t: '5' contradicts the one given before"},
-        {{"-pnone", "--pin=spread"}, "--pin: 'spread' contradicts"},
-        {{"-fa", "-fb"}, "-f: 'b' contradicts"},
-        {{"-b1", "-b2"}, "-b: '2' contradicts"},
-    };
-
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         char *words[6] = {"prog"}, e[256];
         struct options o;
 
-        memcpy(words + 1, rows[i].words, sizeof(rows[i].words));
-        if (!rows[i].error) {
+        memcpy(words + 1, bad[i].words, sizeof(bad[i].words));
+        if (!bad[i].error) {
             ok(parse(&o, e, sizeof(e), words) == 0, "%s is allowed", words[1]);
             continue;
         }
         ok(parse(&o, e, sizeof(e), words) == -1 &&
-               strncmp(e, rows[i].error, strlen(rows[i].error)) == 0,
-           "%s", rows[i].error);
-        if (strncmp(e, rows[i].error, strlen(rows[i].error)) != 0)
+               strncmp(e, bad[i].error, strlen(bad[i].error)) == 0,
+           "%s", bad[i].error);
+        if (strncmp(e, bad[i].error, strlen(bad[i].error)) != 0)
             diag("got: %s", e);
         ok(memcmp(&o, &defaults, sizeof(o)) == 0, "and nothing was stored");
     }
