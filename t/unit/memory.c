@@ -178,6 +178,8 @@ static void test_recorded(void)
              "one node of two: its free memory and half its file pages");
     is_text(m.limit, "free memory of NUMA node 1", "and what sets it");
     t = (struct assay_topology){.numas = both, .nnumas = 2};
+    tree_put(root, "/sys/devices/system/node/node0/meminfo",
+             "Node 0 MemTotal: 9 kB\nNode 0 MemFree: 100 kB\n");
     m = assay_memory_under(root, &t);
     is_text(m.limit, "available memory of the machine",
             "both nodes of two: the machine's");

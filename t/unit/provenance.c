@@ -345,6 +345,11 @@ static void test_modules(void)
     n = add_module(table, 0, 0xffff, 0, 0);
     is_text(assay_dimms(table, n, text, sizeof(text)), "1 x unknown size",
             "a module of unknown size");
+    n = add_module(table, 0, 16384, 0, 3200);
+    memmove(table + 0x15, table + DEVICE, n - DEVICE); /* as in SMBIOS 2.1 */
+    table[1] = 0x15;
+    is_text(assay_dimms(table, n - DEVICE + 0x15, text, sizeof(text)),
+            "1 x 16384 MB", "a short structure: texts are no speed");
     is_text(assay_dimms(table, 0, text, sizeof(text)), "unknown (not exposed)",
             "an empty table");
 }
