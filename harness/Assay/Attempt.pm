@@ -60,6 +60,7 @@ sub begin_attempt {
                 number => $number,
                 time   => utc(),
                 script => $plan->{script},
+                host   => $plan->{host},
                 hosts  => join(q{,}, @{$plan->{nodes}}),
                 _reference_fields($plan),
             );
@@ -145,6 +146,7 @@ sub abandon_attempt {
     my @hashes = split q{ }, $begun->{reference_sha256};
     my %plan = (
         script     => $begun->{script},
+        host       => $begun->{host},
         benchmarks => [$begun->{script} =~ s/^run_//r],
         nodes      => [split /,/, $begun->{hosts}],
         references => [map { {name => shift @names, sha256 => $_} } @hashes],
@@ -180,6 +182,7 @@ sub _enter {
                 time             => utc(),
                 seconds          => sprintf('%.3f', $run->{seconds}),
                 script           => $plan->{script},
+                host             => $plan->{host},
                 hosts            => join(q{,}, @{$plan->{nodes}}),
                 job              => Assay::Nodes::job() // 'none',
                 status           => $status,

@@ -234,7 +234,7 @@ sub _command_show {
     options(\@arguments, \my %given, 'strict');
     my $results = _results_argument(@arguments);
     for my $attempt ($results->attempts) {
-        print printable("$attempt->{time} $attempt->{script} $attempt->{hosts} "
+        print printable("$attempt->{time} $attempt->{script} $attempt->{host} "
                 . attempt_line($attempt)), "\n";
     }
     return _conclude($results, [_scripts($results)], $given{strict});

@@ -143,13 +143,14 @@ sub _merge_data {
         my $mine = $self->{data}[$s]{$row} ||= {};
         for my $place (keys %{$table->{$row}}) {
             my $entry = $table->{$row}{$place};
-            $entry->[0] = $id->[$entry->[0]];
             my $old = $mine->{$place};
-            if (!$old) { $mine->{$place} = $entry; next }
-            $self->_differ($s, $row, $place, $entry->[1], $old->[0],
-                $entry->[0]) if $old->[0] != $entry->[0];
-            push @$old, @$entry[2 .. $#$entry];
-            $old->[1] = $entry->[1];
+            my $sig = $id->[unpack 'N', $entry];
+            substr $entry, 0, 4, pack 'N', $sig;
+            if (!defined $old) { $mine->{$place} = $entry; next }
+            my $first = unpack 'N', $old;
+            $self->_differ($s, $row, $place, (values_of($entry))[1], $first,
+                $sig) if $first != $sig;
+            $mine->{$place} .= substr $entry, 4;
         }
     }
     return;
@@ -167,20 +168,22 @@ sub _read_one {
 
     $record->read_file();
     my $bench = $record->{bench};
-    my @hosts = sort keys %{$record->{hosts}};
-    $self->{records}[$attempt] = {
-        path   => $path,
-        bench  => $bench,
-        class  => $record->{class},
-        measured => $record->{metrics},
-        why    => $record->{why},
-        run    => scalar $record->run_key(),
-        hosts  => $record->{stopped} ? [] : \@hosts,
-        opt    => [map { $self->_asked_of($_) } @{$record->{opt}}],
+    my %about = (
+        path    => $path,
+        bench   => $bench,
+        class   => $record->{class},
+        why     => $record->{why},
+        run     => scalar $record->run_key(),
         excused => scalar $record->excused(),
-        notrun  => @{$record->{notrun}}
-            ? $record->{notrun}[0]{reason} : undef,
-    };
+        measured => $record->{metrics},
+        hosts    => $record->{stopped} ? q{}
+            : join(q{,}, sort keys %{$record->{hosts}}),
+        notrun => @{$record->{notrun}} ? $record->{notrun}[0]{reason} : undef,
+    );
+    my @opt = map { $self->_asked_of($_) } @{$record->{opt}};
+    $about{opt} = \@opt if @opt;
+    delete @about{grep { !defined $about{$_} } keys %about};
+    $self->{records}[$attempt] = \%about;
     if (defined $bench) {
         $self->{metrics}{"$bench.$_"}++ for keys %{$record->{names}};
     }
@@ -365,11 +368,8 @@ sub _keep {
         else {
             my $sig = $ask->{sig}{$index};
             my $table = $ask->{table} ||= $self->{data}[$s]{$row} ||= {};
-            my $entry = $table->{$place} ||= [$sig, -1];
-            $self->_check_entry($s, $row, $place, $sig, $attempt, $entry)
-                if $entry->[0] != $sig || $entry->[1] == $attempt;
-            $entry->[1] = $attempt;
-            push @$entry, $value, $attempt;
+            $self->_pool(\$table->{$place}, $s, $row, $place, $sig, $attempt,
+                $value);
         }
     }
     for my $s (keys %system) {
@@ -440,23 +440,36 @@ sub _trouble {
 
 sub _add {
     my ($self, $s, $row, $place, $sig, $attempt, $values) = @_;
-    my $entry = $self->{data}[$s]{$row}{$place} ||= [$sig, -1];
+    my $entry = \$self->{data}[$s]{$row}{$place};
+    return $self->_pool($entry, $s, $row, $place, $sig, $attempt, @$values);
+}
 
-    $self->_check_entry($s, $row, $place, $sig, $attempt, $entry);
-    $entry->[1] = $attempt;
-    push @$entry, map { ($_, $attempt) } @$values;
+# Add the values of one attempt to an entry: a packed string, since there may
+# be a million of them.  Lines that are not of one kind are never pooled.
+sub _pool {
+    my ($self, $entry, $s, $row, $place, $sig, $attempt, @values) = @_;
+    my $added = pack '(dN)*', map { ($_, $attempt) } @values;
+
+    if (!defined $$entry) {
+        $$entry = pack('N', $sig) . $added;
+        return;
+    }
+    my $first = unpack 'N', $$entry;
+    if ($first != $sig) {
+        $self->_differ($s, $row, $place, $attempt, $first, $sig);
+    }
+    elsif (unpack('N', substr $$entry, -4) == $attempt) {
+        $self->_trouble($s, $row, $place, $attempt,
+            'two lines of one place in one record');
+    }
+    $$entry .= $added;
     return;
 }
 
-# Lines that are not of one kind are never pooled.
-sub _check_entry {
-    my ($self, $s, $row, $place, $sig, $attempt, $entry) = @_;
-
-    return $self->_differ($s, $row, $place, $attempt, $entry->[0], $sig)
-        if $entry->[0] != $sig;
-    return if $entry->[1] != $attempt;
-    return $self->_trouble($s, $row, $place, $attempt,
-        'two lines of one place in one record');
+# The values of an entry, each followed by its attempt.
+sub values_of {
+    my ($entry) = @_;
+    return unpack 'x4(dN)*', $entry;
 }
 
 sub _differ {
@@ -545,7 +558,7 @@ sub _find_copies {
 
     for my $attempt (0 .. $#{$self->{records}}) {
         my $record = $self->{records}[$attempt];
-        my $run = $record->{run};
+        my $run = delete $record->{run};
         next if !defined $run;
         my $first = $run{$run};
         if (!defined $first) { $run{$run} = $attempt; next }
@@ -583,7 +596,7 @@ sub _index_bad {
     for my $attempt (0 .. $#{$self->{records}}) {
         my $record = $self->{records}[$attempt];
         next if !$record->{class} || defined $record->{copy_of};
-        my @hosts = @{$record->{hosts}};
+        my @hosts = split /,/, $record->{hosts};
         push @{$self->{bad_at}{$_}}, $attempt for @hosts;
         push @{$self->{bad_anywhere}}, $attempt if @hosts < 2;
         $self->{bad}{$attempt} = $record;

@@ -9,7 +9,7 @@ use Assay::Text qw(printable);
 use Carp qw(croak);
 use IO::Handle ();
 
-my $PLAIN = qr/[A-Za-z0-9_.\/][A-Za-z0-9_.\/+-]*(?:[ ,:=][A-Za-z0-9_.\/+-]+)*/;
+my $PLAIN = qr{[\w./][\w./+-]*+(?:[ ,:=][\w./+-]++)*+}a;
 
 sub new {
     my ($class, $handle) = @_;
@@ -26,6 +26,20 @@ sub plan {
     my ($self, $count) = @_;
     $self->{plan} = $count;
     return $self->_write("TAP version 13\n1..$count\n");
+}
+
+# Go on after the first LAST of PLAN points, which somebody else prints.
+sub resume {
+    my ($self, $last, $plan) = @_;
+    @$self{qw(last plan)} = ($last, $plan);
+    return;
+}
+
+# COUNT points as text, printed by somebody who resumed.
+sub append {
+    my ($self, $text, $count) = @_;
+    $self->{last} += $count;
+    return $self->_write($text);
 }
 
 sub comment {
@@ -59,7 +73,7 @@ sub lines {
 sub scalar_text {
     my ($value) = @_;
 
-    return $value if $value =~ /\A$PLAIN\z/o;
+    return $value if $value =~ /\A$PLAIN\z/;
     $value = printable($value);
     $value =~ s/(["\\])/\\$1/g;
     return qq{"$value"};
@@ -89,6 +103,11 @@ Assay::Tap - TAP 13: plan first, flat, each point written whole
 
 C<finish> flushes HANDLE.  It croaks where the points are not as many as
 planned, as every method does where HANDLE can't be written.
+
+=item resume(LAST, PLAN), append(TEXT, COUNT)
+
+Two may share the work: one resumes after LAST points, into a handle of its
+own, the other appends that text.
 
 =item comment(TEXT)
 

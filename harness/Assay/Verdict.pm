@@ -5,6 +5,7 @@ package Assay::Verdict;
 use strict;
 use warnings;
 
+use Assay::Collect;
 use Assay::Places;
 use Assay::Reference;
 use Assay::Stats qw(cv interval mean quantile);
@@ -128,7 +129,7 @@ sub _seen {
     my @hosts = map { $_->[1] } grep { $self->_concerns($_->[0], $series) }
         grep { !$data->{left_out}{$_->[0]} } @{$data->{notrun}};
     for my $attempt (0 .. $#{$data->{records}}) {
-        push @hosts, @{$data->{records}[$attempt]{hosts}}
+        push @hosts, split /,/, $data->{records}[$attempt]{hosts}
             if $self->_concerns($attempt, $series);
     }
     $seen{$_} = 1 for @hosts;
@@ -219,7 +220,7 @@ sub _concerns {
     return 1 if !defined $record->{bench};
     return 0 if $series->{metric} !~ /\A\Q$record->{bench}\E[.]/;
     my $where = $series->{where};
-    for my $opt (@{$record->{opt}}) {
+    for my $opt (@{$record->{opt} || []}) {
         return 0 if grep { defined $opt->{$_} && $opt->{$_} ne $where->{$_} }
             keys %$where;
     }
@@ -240,9 +241,9 @@ sub _bad {
     }
     my @near = map { @{$data->{bad_at}{$_} || []} } @hosts;
     for my $attempt (@{$data->{bad_anywhere} || []}) {
-        my $named = @{$data->{bad}{$attempt}{hosts}};
+        my $named = $data->{bad}{$attempt}{hosts};
         push @near, $attempt
-            if !$named || $series->{scope} eq 'pair';
+            if $named eq q{} || $series->{scope} eq 'pair';
     }
     @near = keys %{$data->{bad}} if $series->{scope} eq 'system';
     for my $attempt (@near) {
@@ -377,9 +378,9 @@ sub _values {
     my (@values, @attempts);
     my $left_out = $self->{data}{left_out};
 
-    return ([], []) if !$entry;
-    for (my $i = 2; $i < @$entry; $i += 2) {
-        my ($value, $attempt) = @$entry[$i, $i + 1];
+    return ([], []) if !defined $entry;
+    my @pairs = Assay::Collect::values_of($entry);
+    while (my ($value, $attempt) = splice @pairs, 0, 2) {
         next if $left_out && $left_out->{$attempt};
         push @values, $value;
         push @attempts, $attempt
