@@ -252,7 +252,8 @@ struct assay_memory assay_memory_under(const char *root,
     from_machine(&m, root);
     from_nodes(&m, root, t);
     assay_cgroup_walk(root, "memory", visit_memory, &m);
-    from_limits(&m);
+    if (root[0] == '\0')
+        from_limits(&m);
     if (m.available == UINT64_MAX) {
         m.available = 0;
         snprintf(m.limit, sizeof(m.limit), "unknown");
