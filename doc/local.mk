@@ -2,5 +2,9 @@
 
 dist_man_MANS += \
 	%D%/assay-campaign.5 \
+	%D%/assay-record.5 \
+	%D%/assay-reference.5 \
+	%D%/assay.1 \
+	%D%/run_stream.1 \
 	%D%/stream.1 \
 	# end of dist_man_MANS
