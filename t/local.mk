@@ -71,8 +71,8 @@ test_data += \
 	%D%/data/nomem.c \
 	%D%/data/run_scripts \
 	%D%/data/stream \
+	%D%/data/stream \
 	%D%/data/units.tsv \
 	%D%/unit/tap.h \
 	%D%/unit/tree.h \
-	%D%/data/stream/standin.c \
 	# end of test_data
