@@ -2,6 +2,7 @@
 
 references += \
 	%D%/any-machine.ref \
+	%D%/hosts \
 	%D%/streambenchmark-10core-benchmark/stream.ref \
 	%D%/streambenchmark-10core-length/stream.ref \
 	%D%/streambenchmark-10core-original/stream.ref \

@@ -27,7 +27,7 @@ sub harness_dir { return $ENV{ASSAY_HARNESS} // source_dir() . '/harness' }
 # the stand-in, an empty folder for references. Returns a hash of its places.
 # Variables that would tell the scripts something are taken away.
 sub make_tree {
-    delete @ENV{grep {/^(?:SLURM|ASSAY_(?:SYSTEM|CAMPAIGN))/} keys %ENV};
+    delete @ENV{grep {/^(?:SLURM|ASSAY_(?:SYSTEM|REFERENCES|CAMPAIGN))/} keys %ENV};
     my $top = tempdir('assay test-XXXXXX', TMPDIR => 1, CLEANUP => 1);
     my %tree = (
         top       => $top,
