@@ -27,6 +27,8 @@ sub new {
     my $self = bless {
         series  => $given{series},
         places  => $given{places},
+        share_from => defined $given{share_from} ? $given{share_from}
+            : $SHARE_FROM,
         known   => {},
         records => [],
         metrics => {},
@@ -57,7 +59,7 @@ sub read_all {
     my @sizes = map { -s $_ || 0 } @paths;
 
     $total += $_ for @sizes;
-    if ($total < $SHARE_FROM || @paths < 2) {
+    if ($total < $self->{share_from} || @paths < 2) {
         $self->_read_range(\@paths, 0, $#paths);
     }
     else {
@@ -212,8 +214,9 @@ sub _asked_of {
     return %kept ? \%kept : ();
 }
 
-# A function for the lines of a node that are alike: what Assay::Record calls
-# with host, figures and identity; nothing where no clause asks for them.
+# A function for the lines of a node that are alike and have all figures: what
+# Assay::Record calls with host, figures and identity; nothing where no clause
+# asks for them.
 sub _plan {
     my ($self, $bench, $name, $unit, $shape) = @_;
     my $asks = $self->_asks("$bench.$name", $unit, 'node', $shape);
@@ -225,17 +228,15 @@ sub _plan {
         $self->_answer($asks, $host, {host => $host}, $unit, $figures, $id);
     } if @$asks > 1 || $ask->{unfit} || $ask->{trouble} || $ask->{at};
     my ($ceiling, $scale, $index) = @$ask{qw(ceiling scale index)};
-    my $floor = $ask->{series}{floor};
+    my $simple = !$ask->{series}{floor};
+    $index = 5 if !defined $index;
     return sub {
         my ($host, $figures, $id) = @_;
-        my $at = defined $index ? $index : defined $figures->[5] ? 5 : 0;
-        my $value = $figures->[$at];
-        my $most = defined $figures->[7] ? $figures->[7] : $figures->[0];
         return $self->_answer($asks, $host, {host => $host}, $unit, $figures,
-            $id) if !defined $value || $floor
-            || defined $ceiling && $most * $scale > $ceiling;
-        push @{$self->{kept}},
-            [$ask, $host, $value * $scale, undef, $at, $id];
+            $id) if !$simple || $index == $SAMPLES
+            || defined $ceiling && $figures->[7] * $scale > $ceiling;
+        push @{$self->{kept}}, [$ask, $host, $figures->[$index] * $scale,
+            undef, $index, $id];
         return;
     };
 }

@@ -29,14 +29,12 @@ my %COMMON = map { $_ => 1 } qw(opt check end);
 my %END = map { $_ => 1 } qw(ok wrong unstable notrun timeout failed);
 my %CUT_SHORT = map { $_ => 1 } qw(unstable timeout failed);
 
-# Figures of the usual shape, for which conversion can't fail; the rest goes
-# the long way round.
-my $PLAIN = qr/-?[0-9]{1,40}(?:[.][0-9]{0,40})?(?:[eE][+-]?[0-9]{1,2})?/;
+# A metric line as libassay writes it, with figures that conversion can't
+# spoil; any other goes the long way round.
+my $PLAIN = qr/-?[0-9]{1,20}+[.]?+[0-9]{0,20}+/;
 my $USUAL = qr/\Ametric\ name=([\w.-]++)\ value=($PLAIN)\ unit=([^\s"]++)
-    (?:\ n=([0-9]{1,15}))?(?:\ best=($PLAIN))?(?:\ min=($PLAIN))?
-    (?:\ q1=($PLAIN))?(?:\ median=($PLAIN))?(?:\ q3=($PLAIN))?
-    (?:\ max=($PLAIN))?(?:\ mean=$PLAIN)?(?:\ sd=$PLAIN)?
-    (?:\ mad=$PLAIN)?(?:\ cv=$PLAIN)?
+    \ n=([0-9]{1,15}+)\ best=($PLAIN)\ min=($PLAIN)\ q1=($PLAIN)
+    \ median=($PLAIN)\ q3=($PLAIN)\ max=($PLAIN)
     \ host=([A-Za-z0-9_][\w.-]*+)(\ [^"]*+|)\z/xa;
 
 sub new {
@@ -269,20 +267,9 @@ sub _usual_metric {
     my $plan = $self->{plans}{"$name $unit$rest"};
     $plan = $self->_plan($name, $unit, $rest) if !defined $plan;
     return 0 if !$plan || $self->{end} || $self->{early};
-    if (defined $max) {
-        return 0 if !defined $min || !defined $median;
-        return 0 if !($min <= $value && $value <= $max && $min <= $median
-            && $median <= $max);
-        return 0 if defined $best && $best != $min && $best != $max;
-        return 0 if defined $q1 && !($min <= $q1 && $q1 <= $median);
-        return 0 if defined $q3 && !($median <= $q3 && $q3 <= $max);
-        return 0 if !defined $n || $n < 2;
-    }
-    else {
-        return 0 if defined $best || defined $min || defined $median;
-        return 0 if defined $n && $n < 1;
-    }
-
+    return 0 if !($min <= $q1 && $q1 <= $median && $median <= $q3
+        && $q3 <= $max && $min <= $value && $value <= $max && $n > 1
+        && ($best == $max || $best == $min));
     my $identity = "$plan->{id}host=$host";
     return 0 if exists $self->{seen}{$identity};
     $self->{seen}{$identity} = $line;

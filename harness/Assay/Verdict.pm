@@ -28,8 +28,8 @@ sub new {
     }, $class;
 }
 
-# Every point of a clause: [ROW, PLACE], or [undef, WHAT, WHY] for a fault of
-# the whole clause.
+# Every point of a clause: [CLAUSE, ROW, PLACE], or [CLAUSE, undef, WHAT, WHY]
+# for a fault of the whole clause.
 sub points {
     my ($self, $clause) = @_;
     my $series = $clause->{series};
@@ -38,16 +38,17 @@ sub points {
     my $unlisted = $self->{strict} && $self->_unlisted($series);
     my @points;
 
-    push @points, [undef, 'coverage', $unlisted] if $unlisted;
-    push @points, map { [undef, "limit[$_]", 'no such row was measured'] }
+    push @points, [$clause, undef, 'coverage', $unlisted] if $unlisted;
+    push @points,
+        map { [$clause, undef, "limit[$_]", 'no such row was measured'] }
         $self->_missing_rows($clause, \@rows);
     @places = ($NOWHERE) if !@places;
     @rows = ($NO_ROW) if !@rows;
     for my $row (grep { $self->limit_of($clause, $_) } @rows) {
-        push @points, map { [$row, $_] } @places;
+        push @points, map { [$clause, $row, $_] } @places;
     }
     return @points if @points;
-    return [undef, 'each', 'no row that was measured has a limit'];
+    return [$clause, undef, 'each', 'no row that was measured has a limit'];
 }
 
 # Why coverage could not be checked, or nothing.
