@@ -106,6 +106,8 @@ my @FAULTY = (
     ['where = functional=maybe', 'functional=maybe: yes or no'],
     ['each = 8',                q{not a key: '8'}],
     ['each = msgsize msgsize',  q{'msgsize' stands twice}],
+    ['each = median',           q{'median' is what was measured}],
+    ['where = value=120000',    q{'value' is what was measured}],
     ['each = host',             'which is a place'],
     ['each = threads', 'where = threads=10', 'which where fixes'],
     ['limit[msgsize=8] = <= 1 us', 'limits of more than one dimension'],
