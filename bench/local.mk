@@ -4,6 +4,5 @@
 EXTRA_DIST += \
 	%D%/judge_scale \
 	%D%/stream-peers \
-	%D%/stream-peers \
 	%D%/stream-peers.awk \
 	# end of EXTRA_DIST
