@@ -87,6 +87,14 @@ subtest environment => sub {
         local $ENV{$name} = $value;
         is_deeply([run(@judge)], [0, $out, q{}], "the same under $name");
     }
+    my @attempt = ($assay, qw(campaign attempt --script run_stream
+        --benchmark stream --system any-machine --why test --nodes n001
+        --program true --references), abs_path("$here/../reference"),
+        '--results', "$folder/results", 'true');
+    delete local @ENV{qw(PERL5LIB PERLLIB)};
+    is((run(@attempt))[2], q{}, 'no variable is there that was not');
+    unlike slurp("$folder/results/0001-run_stream/environment"), qr/^PERL/m,
+        '... nor handed to a program';
     local $ENV{PERLIO} = ':crlf';
     ($status, $out) = run($assay, '--help');
     unlike $out, qr/\r/, 'nor is there a carriage return elsewhere';
