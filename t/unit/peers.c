@@ -10,38 +10,38 @@
 #include "smb/peers.h"
 #include "t/unit/tap.h"
 
-/* Layouts: which node a rank is on. */
-static int block(uint64_t rank, uint64_t nodes, uint64_t ppn)
+/* Placements: which node a rank is on. */
+static size_t block(uint64_t rank, uint64_t nodes, uint64_t ppn)
 {
     (void)nodes;
-    return (int)(rank / ppn);
+    return rank / ppn;
 }
 
-static int cyclic(uint64_t rank, uint64_t nodes, uint64_t ppn)
+static size_t cyclic(uint64_t rank, uint64_t nodes, uint64_t ppn)
 {
     (void)ppn;
-    return (int)(rank % nodes);
+    return rank % nodes;
 }
 
-typedef int layout_f(uint64_t rank, uint64_t nodes, uint64_t ppn);
+typedef size_t place_f(uint64_t rank, uint64_t nodes, uint64_t ppn);
 
-static int *node_map(layout_f *layout, uint64_t nodes, uint64_t ppn)
+static size_t *node_map(place_f *place, uint64_t nodes, uint64_t ppn)
 {
-    int *node_of = calloc(nodes * ppn, sizeof(*node_of));
+    size_t *node_of = calloc(nodes * ppn, sizeof(*node_of));
 
     for (uint64_t rank = 0; node_of && rank < nodes * ppn; rank++)
-        node_of[rank] = layout(rank, nodes, ppn);
+        node_of[rank] = place(rank, nodes, ppn);
     return node_of;
 }
 
 /* Put the ranks of a map anywhere, the same way in every run. */
-static void shuffle(int *node_of, uint64_t ranks)
+static void shuffle(size_t *node_of, uint64_t ranks)
 {
     uint64_t state = 88172645463325252u;
 
     for (uint64_t i = ranks - 1; i > 0; i--) {
         uint64_t j;
-        int node = node_of[i];
+        size_t node = node_of[i];
 
         state ^= state << 13;
         state ^= state >> 7;
@@ -58,15 +58,14 @@ struct table {
     int *send, *receive;
 };
 
-static struct table choose_all(const struct peers_map *map, uint64_t n)
+static struct table choose_all(const struct layout *layout, uint64_t n)
 {
-    struct table t = {map->ranks, n, NULL, NULL};
+    struct table t = {layout->ranks, n, NULL, NULL};
 
     t.send = calloc(t.ranks * n, sizeof(int));
     t.receive = calloc(t.ranks * n, sizeof(int));
     for (uint64_t rank = 0; t.send && t.receive && rank < t.ranks; rank++)
-        peers_choose(map, (int)rank, n, t.send + rank * n,
-                     t.receive + rank * n);
+        peers_choose(layout, rank, n, t.send + rank * n, t.receive + rank * n);
     return t;
 }
 
@@ -77,7 +76,7 @@ static void table_free(struct table *t)
 }
 
 /* Peers on the rank's own node, sends and receives together. */
-static uint64_t count_near(const struct table *t, const int *node_of)
+static uint64_t count_near(const struct table *t, const size_t *node_of)
 {
     uint64_t near = 0;
 
@@ -126,15 +125,15 @@ static uint64_t count_repeated(const struct table *t)
 
 /* Ranks whose partner is on their node, or is not theirs in turn; idle ones
  * in *idle. */
-static uint64_t count_bad_partners(const struct peers_map *map,
-                                   const int *node_of, uint64_t *idle)
+static uint64_t count_bad_partners(const struct layout *layout,
+                                   const size_t *node_of, uint64_t *idle)
 {
     uint64_t bad = 0;
 
     *idle = 0;
-    for (uint64_t rank = 0; rank < map->ranks; rank++) {
+    for (uint64_t rank = 0; rank < layout->ranks; rank++) {
         bool sends, back_sends;
-        int partner = peers_partner(map, (int)rank, &sends);
+        int partner = partner_of(layout, rank, &sends);
 
         if (partner < 0) {
             ++*idle;
@@ -142,203 +141,217 @@ static uint64_t count_bad_partners(const struct peers_map *map,
             continue;
         }
         bad += node_of[partner] == node_of[rank];
-        bad += peers_partner(map, partner, &back_sends) != (int)rank;
+        bad += partner_of(layout, (size_t)partner, &back_sends) != (int)rank;
         bad += sends == back_sends;
     }
     return bad;
 }
 
-static void holds(const char *what, const int *node_of, uint64_t nodes,
+/* A map, or the end of the test: nothing can be said without one. */
+static struct assay_map build(const size_t *node_of, uint64_t ranks)
+{
+    struct assay_map map;
+
+    if (assay_map_build(&map, ranks, node_of, NULL) < 0)
+        abort();
+    return map;
+}
+
+static void holds(const char *what, const size_t *node_of, uint64_t nodes,
                   uint64_t ppn, uint64_t npeers)
 {
-    struct peers_map map;
+    struct assay_map map = build(node_of, nodes * ppn);
+    struct layout layout;
     struct table t;
     char error[256] = "";
     uint64_t idle;
 
-    ok(peers_map_make(&map, node_of, nodes * ppn, NULL, error, sizeof(error)) ==
-               0 &&
-           map.nodes == nodes && map.ppn == ppn,
+    ok(layout_real(&layout, &map, error, sizeof(error)) == 0 &&
+           layout.nodes == nodes && layout.ppn == ppn,
        "%s: %ju nodes of %ju ranks", what, (uintmax_t)nodes, (uintmax_t)ppn);
-    ok(peers_check(&map, npeers, false, error, sizeof(error)) == 0,
+    ok(peers_check(&layout, npeers, false, error, sizeof(error)) == 0,
        "... %ju peers can be had", (uintmax_t)npeers);
-    t = choose_all(&map, npeers);
+    t = choose_all(&layout, npeers);
     is_count(count_near(&t, node_of), 0, "... none on the same node");
     is_count(count_repeated(&t), 0, "... all distinct");
     is_count(count_unmet(&t), 0, "... each send has its receive");
-    is_count(count_bad_partners(&map, node_of, &idle), 0,
+    is_count(count_bad_partners(&layout, node_of, &idle), 0,
              "... partners are off the node and mutual");
-    is_count(idle, map.ranks % 2, "... and none is idle without need");
+    is_count(idle, layout.ranks % 2, "... and none is idle without need");
     table_free(&t);
-    peers_map_free(&map);
+    assay_map_free(&map);
+}
+
+static void holds_placed(const char *what, place_f *place, uint64_t nodes,
+                         uint64_t ppn, uint64_t npeers)
+{
+    size_t *node_of = node_map(place, nodes, ppn);
+
+    holds(what, node_of, nodes, ppn, npeers);
+    free(node_of);
 }
 
 static void test_layouts(void)
 {
-    int *node_of = node_map(block, 8, 24);
+    size_t *node_of = node_map(block, 8, 24);
 
-    holds("192 ranks in blocks", node_of, 8, 24, 6);
-    holds("192 ranks, odd peers", node_of, 8, 24, 7);
-    holds("192 ranks, one peer", node_of, 8, 24, 1);
+    holds_placed("192 ranks in blocks", block, 8, 24, 6);
+    holds_placed("192 ranks, odd peers", block, 8, 24, 7);
+    holds_placed("192 ranks, one peer", block, 8, 24, 1);
+    holds_placed("192 ranks, cyclic", cyclic, 8, 24, 6);
+    holds_placed("45 ranks on 9 nodes", cyclic, 9, 5, 8);
+    holds_placed("3 ranks on 3 nodes", block, 3, 1, 2);
+    holds_placed("26 peers on 27 nodes", block, 27, 2, 26);
     shuffle(node_of, 192);
     holds("192 ranks anywhere", node_of, 8, 24, 6);
     holds("192 ranks anywhere, odd peers", node_of, 8, 24, 5);
-    free(node_of);
-    node_of = node_map(cyclic, 8, 24);
-    holds("192 ranks, cyclic", node_of, 8, 24, 6);
-    free(node_of);
-    node_of = node_map(cyclic, 9, 5);
-    holds("45 ranks on 9 nodes", node_of, 9, 5, 8);
-    free(node_of);
-    node_of = node_map(block, 3, 1);
-    holds("3 ranks on 3 nodes", node_of, 3, 1, 2);
-    free(node_of);
-    node_of = node_map(block, 27, 2);
-    holds("26 peers on 27 nodes", node_of, 27, 2, 26);
     free(node_of);
 }
 
 /* The original's own rule, where placement is in blocks. */
 static void test_distances(void)
 {
-    int *node_of = node_map(block, 8, 24), send[7], receive[7];
+    size_t *node_of = node_map(block, 8, 24);
+    struct assay_map map = build(node_of, 192);
     static const int want_send[7] = {148, 172, 4, 52, 76, 100, 124};
     static const int want_receive[7] = {100, 76, 52, 4, 172, 148, 124};
-    struct peers_map map;
+    struct layout layout;
+    int send[7], receive[7];
     char error[256];
 
-    peers_map_make(&map, node_of, 192, NULL, error, sizeof(error));
-    peers_choose(&map, 28, 7, send, receive);
+    layout_real(&layout, &map, error, sizeof(error));
+    peers_choose(&layout, 28, 7, send, receive);
     ok(memcmp(send, want_send, sizeof(send)) == 0,
        "rank 28 sends to 3 x ppn below up to 4 x ppn above, wrapping");
     ok(memcmp(receive, want_receive, sizeof(receive)) == 0,
        "... and receives from the opposite of each");
-    if (tap.failed)
-        diag("sends to %d %d %d %d %d %d %d", send[0], send[1], send[2],
-             send[3], send[4], send[5], send[6]);
-    peers_map_free(&map);
+    assay_map_free(&map);
     free(node_of);
 }
 
-static void test_refusals(void)
+static void test_uneven(void)
 {
-    static const int one[4] = {0, 0, 0, 0}, uneven[5] = {0, 1, 0, 1, 0};
-    static const int outside[2] = {0, 2};
-    static const char *const names[5] = {"n1", "n2"};
-    int *node_of = node_map(block, 6, 2);
-    struct peers_map map;
-    char error[256];
+    static const size_t uneven[5] = {0, 1, 0, 1, 0};
+    static const char *const host[5] = {"n1", "n2", "n1", "n2", "n1"};
+    struct assay_map map;
+    struct layout layout;
+    char error[256] = "";
 
-    ok(peers_map_make(&map, uneven, 5, names, error, sizeof(error)) < 0,
+    if (assay_map_build(&map, 5, uneven, host) < 0)
+        abort();
+    ok(layout_real(&layout, &map, error, sizeof(error)) < 0,
        "uneven ranks per node are refused");
     is_text(error,
             "n1 has 3 ranks and n2 has 2: all nodes must have the same number",
             "... by the names of the nodes");
-    ok(peers_map_make(&map, outside, 2, NULL, error, sizeof(error)) < 0,
-       "so is a node that can't be");
-    ok(peers_map_make(&map, one, 0, NULL, error, sizeof(error)) < 0,
-       "so are no ranks");
-    peers_map_make(&map, one, 4, NULL, error, sizeof(error));
-    ok(peers_check(&map, 1, true, error, sizeof(error)) < 0 &&
-           strstr(error, "one node"),
+    assay_map_free(&map);
+}
+
+static void test_refusals(void)
+{
+    static const size_t one[4] = {0, 0, 0, 0};
+    size_t *node_of = node_map(block, 6, 2);
+    struct assay_map small = build(one, 4), large = build(node_of, 12);
+    struct layout layout;
+    char error[256] = "";
+
+    layout_real(&layout, &small, error, sizeof(error));
+    ok(peers_check(&layout, 1, true, error, sizeof(error)) < 0 &&
+           strstr(error, "all 4 ranks are on one node"),
        "one node has no peers, repeated or not");
-    peers_map_free(&map);
-    peers_map_make(&map, node_of, 12, NULL, error, sizeof(error));
-    ok(peers_check(&map, 5, false, error, sizeof(error)) == 0,
+    layout_real(&layout, &large, error, sizeof(error));
+    ok(peers_check(&layout, 5, false, error, sizeof(error)) == 0,
        "6 nodes have 5 peers");
-    ok(peers_check(&map, 6, false, error, sizeof(error)) < 0 &&
+    ok(peers_check(&layout, 6, false, error, sizeof(error)) < 0 &&
            strstr(error, "need 7 nodes, and there are 6"),
        "... but not 6");
-    ok(peers_check(&map, 26, true, error, sizeof(error)) == 0,
+    ok(peers_check(&layout, 26, true, error, sizeof(error)) == 0,
        "... unless peers may be repeated");
-    peers_map_free(&map);
+    assay_map_free(&small);
+    assay_map_free(&large);
     free(node_of);
 }
 
 static void test_repeated(void)
 {
     for (uint64_t nodes = 2; nodes <= 5; nodes++) {
-        int *node_of = node_map(cyclic, nodes, 3);
-        struct peers_map map;
+        size_t *node_of = node_map(cyclic, nodes, 3);
+        struct assay_map map = build(node_of, nodes * 3);
+        struct layout layout;
         struct table t;
         char error[256];
 
-        peers_map_make(&map, node_of, nodes * 3, NULL, error, sizeof(error));
-        t = choose_all(&map, 26);
+        layout_real(&layout, &map, error, sizeof(error));
+        t = choose_all(&layout, 26);
         is_count(count_near(&t, node_of), 0,
                  "26 peers on %ju nodes: none on the same node",
                  (uintmax_t)nodes);
         is_count(count_unmet(&t), 0, "... each send has its receive");
         table_free(&t);
-        peers_map_free(&map);
+        assay_map_free(&map);
         free(node_of);
     }
 }
 
 static void test_mock(void)
 {
-    static const int one[6] = {0, 0, 0, 0, 0, 0};
-    static const int mock[6] = {0, 0, 1, 1, 2, 2};
-    struct peers_map map;
+    static const size_t one[6] = {0, 0, 0, 0, 0, 0};
+    static const size_t mock[6] = {0, 0, 1, 1, 2, 2};
+    struct assay_map map = build(one, 6);
+    struct layout layout;
     struct table t;
-    char error[256];
+    char error[256] = "";
 
-    peers_map_make(&map, one, 6, NULL, error, sizeof(error));
-    ok(peers_map_mock(&map, 4, error, sizeof(error)) < 0 &&
+    ok(layout_mock(&layout, &map, 4, error, sizeof(error)) < 0 &&
            strstr(error, "6 ranks can't be cut into nodes of 4"),
        "6 ranks make no mock nodes of 4");
-    ok(peers_map_mock(&map, 0, error, sizeof(error)) < 0, "... nor of 0");
-    ok(peers_map_mock(&map, 2, error, sizeof(error)) == 0 && map.nodes == 3,
+    ok(layout_mock(&layout, &map, 0, error, sizeof(error)) < 0, "... nor of 0");
+    ok(layout_mock(&layout, &map, 2, error, sizeof(error)) == 0 &&
+           layout.nodes == 3 && layout.mock,
        "... but three of 2");
-    t = choose_all(&map, 2);
+    t = choose_all(&layout, 2);
     is_count(count_near(&t, mock), 0, "... whose peers are on other ones");
-    is_count(peers_node(&map, 5), 2, "... and whose last is the third");
     table_free(&t);
-    peers_map_free(&map);
+    assay_map_free(&map);
 }
 
 /* rank * rank does not fit an int above 46340 ranks, nor does k * ppn. */
 static void test_large(void)
 {
-    static const uint64_t sizes[] = {46341, 65536, 1000000};
+    size_t *node_of = node_map(cyclic, 4, 16384);
+    struct assay_map map = build(node_of, 65536);
+    struct layout layout;
+    int send[3], receive[3];
+    char error[256];
 
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-        int *node_of = node_map(cyclic, sizes[i], 1);
-
-        holds("large job", node_of, sizes[i], 1, 6);
-        free(node_of);
-    }
-    {
-        int *node_of = node_map(cyclic, 4, 16384), send[3], receive[3];
-        struct peers_map map;
-        char error[256];
-
-        peers_map_make(&map, node_of, 65536, NULL, error, sizeof(error));
-        peers_choose(&map, 65535, 3, send, receive);
-        ok(send[0] == 65534 && send[2] == 65533 && receive[2] == 65533,
-           "65536 ranks on 4 nodes, cyclic: the last one's peers");
-        peers_map_free(&map);
-        free(node_of);
-    }
+    holds_placed("46341 ranks", cyclic, 46341, 1, 6);
+    holds_placed("100000 ranks", block, 100000 / 8, 8, 7);
+    layout_real(&layout, &map, error, sizeof(error));
+    peers_choose(&layout, 65535, 3, send, receive);
+    ok(send[0] == 65534 && send[2] == 65533 && receive[2] == 65533,
+       "65536 ranks on 4 nodes, cyclic: the last one's peers");
+    assay_map_free(&map);
+    free(node_of);
 }
 
 /* The checks themselves find what they are for. */
 static void test_checks(void)
 {
-    int *node_of = node_map(block, 8, 24);
-    struct peers_map map;
+    size_t *node_of = node_map(block, 8, 24);
+    struct assay_map map = build(node_of, 192);
+    struct layout layout;
     struct table t;
     char error[256];
 
-    peers_map_make(&map, node_of, 192, NULL, error, sizeof(error));
-    t = choose_all(&map, 6);
+    layout_real(&layout, &map, error, sizeof(error));
+    t = choose_all(&layout, 6);
     t.send[0] = 1;
     ok(count_near(&t, node_of) == 1, "a peer on the same node would show");
     ok(count_unmet(&t) > 0, "... and a send without its receive");
     t.send[1] = t.send[2];
     ok(count_repeated(&t) > 0, "... and a peer that stands twice");
     table_free(&t);
-    peers_map_free(&map);
+    assay_map_free(&map);
     free(node_of);
 }
 
@@ -346,6 +359,7 @@ int main(void)
 {
     test_layouts();
     test_distances();
+    test_uneven();
     test_refusals();
     test_repeated();
     test_mock();
