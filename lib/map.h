@@ -7,16 +7,16 @@
 
 struct assay_map {
     size_t ranks, nodes;
-    size_t *node;      /* [ranks] node of the rank: nodes are numbered by their
+    size_t *node;  /* [ranks] node of the rank: nodes are numbered by their
                           lowest rank */
-    size_t *local;     /* [ranks] which of its node's ranks it is, from 0, in
+    size_t *local; /* [ranks] which of its node's ranks it is, from 0, in
                           the order of ranks */
-    size_t *size;      /* [nodes] ranks on the node */
-    size_t *first;     /* [nodes] index in order of its local rank 0 */
-    size_t *order;     /* [ranks] ranks by node, then by local rank:
+    size_t *size;  /* [nodes] ranks on the node */
+    size_t *first; /* [nodes] index in order of its local rank 0 */
+    size_t *order; /* [ranks] ranks by node, then by local rank:
                           order[first[n] + l] is local rank l of node n */
-    char **name;       /* [nodes] host name */
-    size_t ppn;        /* ranks on every node, or 0 where they differ */
+    char **name;   /* [nodes] host name */
+    size_t ppn;    /* ranks on every node, or 0 where they differ */
     const char *placement; /* "block", "cyclic" or "arbitrary" */
 };
 
