@@ -23,21 +23,21 @@
 
 /* What a program can't do without. */
 struct assay_needs {
-    int least;         /* ranks, at least */
-    bool even;         /* an even number of them */
-    int thread_level;  /* MPI_THREAD_SINGLE and up; less than it is broken */
-    double watchdog;   /* s without progress that end the job; 0: none */
+    int least;        /* ranks, at least */
+    bool even;        /* an even number of them */
+    int thread_level; /* MPI_THREAD_SINGLE and up; less than it is broken */
+    double watchdog;  /* s without progress that end the job; 0: none */
 };
 
 struct assay_job {
-    struct assay_run *run;   /* never NULL; lines are rank 0's alone */
-    MPI_Comm comm;           /* all ranks, ours alone */
-    MPI_Comm node;           /* the ranks that MPI says share our memory */
+    struct assay_run *run; /* never NULL; lines are rank 0's alone */
+    MPI_Comm comm;         /* all ranks, ours alone */
+    MPI_Comm node;         /* the ranks that MPI says share our memory */
     int rank, size;
-    struct assay_map map;    /* who is on which node; the same on all ranks */
-    char host[256];          /* of this rank, as records name it */
-    char library[64];        /* "Open MPI 4.1.4", as it is at run time */
-    char transport[256];     /* what the library tells of it, or "unknown" */
+    struct assay_map map; /* who is on which node; the same on all ranks */
+    char host[256];       /* of this rank, as records name it */
+    char library[64];     /* "Open MPI 4.1.4", as it is at run time */
+    char transport[256];  /* what the library tells of it, or "unknown" */
 };
 
 /* Parse, join the job, open the record (on rank 0), find out who is where.
