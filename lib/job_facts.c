@@ -62,13 +62,24 @@ append(char *buf, size_t size, const char *format, ...)
     va_end(ap);
 }
 
+/* Is the word in a list "self+tcp"? */
+static bool listed(const char *list, const char *word)
+{
+    size_t length = strlen(word);
+
+    for (; *list; list += strcspn(list, "+"), list += *list == '+')
+        if (strncmp(list, word, length) == 0 &&
+            (list[length] == '+' || list[length] == '\0'))
+            return true;
+    return false;
+}
+
 /* Components of one of Open MPI's frameworks that are open, "self+tcp", from
  * the control variables "btl_tcp_..." that there are: those of a component that
  * was not chosen are gone by now. */
 static void components(const char *framework, char *buf, size_t size)
 {
     size_t length = strlen(framework);
-    char last[NAME_MOST] = "base";
     int n = 0;
 
     MPI_T_cvar_get_num(&n);
@@ -84,10 +95,8 @@ static void components(const char *framework, char *buf, size_t size)
             continue;
         snprintf(component, sizeof(component), "%.*s",
                  (int)strcspn(name + length + 1, "_"), name + length + 1);
-        if (strcmp(component, "base") == 0 || strcmp(component, last) == 0)
-            continue;
-        append(buf, size, "%s%s", *buf ? "+" : "", component);
-        snprintf(last, sizeof(last), "%s", component);
+        if (strcmp(component, "base") != 0 && !listed(buf, component))
+            append(buf, size, "%s%s", *buf ? "+" : "", component);
     }
 }
 
@@ -277,5 +286,5 @@ void assay_job_env(struct assay_job *job)
     assay_job_fields(job, &env);
     put_hosts(&env, &job->map);
     put_variables(&env);
-    assay_env(job->run, &env);
+    assay_line(job->run, "env", &env);
 }

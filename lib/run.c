@@ -480,7 +480,7 @@ void assay_watch(struct assay_run *run, double seconds, const char *what)
              what);
     assay_fields_text(&end, "status", "timeout");
     assay_fields_text(&end, "reason", reason);
-    snprintf(watch.message, sizeof(watch.message), "%s: %.128s%s\n",
+    snprintf(watch.message, sizeof(watch.message), "%.40s: %.128s%.380s\n",
              name_of(run), place_of(run, place, sizeof(place)), reason);
     snprintf(watch.end, sizeof(watch.end), "end %s\n",
              end.error ? "status=timeout" : end.text);
@@ -492,9 +492,10 @@ void assay_watch(struct assay_run *run, double seconds, const char *what)
     setitimer(ITIMER_REAL, &timer, NULL);
 }
 
-void assay_env(struct assay_run *run, struct assay_fields *env)
+void assay_line(struct assay_run *run, const char *kind,
+                struct assay_fields *fields)
 {
-    emit(run, "env", env);
+    emit(run, kind, fields);
 }
 
 bool assay_quiet(const struct assay_run *run)

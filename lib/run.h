@@ -69,8 +69,10 @@ struct assay_run *assay_start_member(int argc, char **argv,
                                      void *options,
                                      struct assay_member *member);
 
-/* Append an env line of further facts, and free them. */
-void assay_env(struct assay_run *run, struct assay_fields *env);
+/* Append a line of another kind, or an env line of further facts; readers ignore
+ * kinds and keys that they don't know. Frees the fields. */
+void assay_line(struct assay_run *run, const char *kind,
+                struct assay_fields *fields);
 
 /* Give what comes next so many seconds: if assay_watch is not called again
  * before, the program says `no progress within 60 s: what`, on stderr and as
