@@ -15,6 +15,7 @@
 
 struct options {
     uint64_t peers, iterations, messages, size;
+    const char *sizes; /* "8,1024", instead of size; or NULL */
     const char *cache; /* bytes, or "llc" */
     uint64_t ppn;      /* 0: what it is */
     const char *until; /* "1%", or NULL */
@@ -28,6 +29,9 @@ struct plan {
     struct assay_job *job;
     const struct options *opt;
     struct layout layout;
+    uint64_t *sizes; /* bytes of a message, one run of the patterns each */
+    size_t nsizes;
+    uint64_t size;    /* that is being run */
     uint64_t cache;   /* bytes that are walked before each timed section */
     uint64_t share;   /* of the last-level caches, of the rank that has most */
     double until;     /* fraction, or 0 */
@@ -36,7 +40,7 @@ struct plan {
     int *send_to, *receive_from; /* [peers] of this rank */
     int partner;                 /* of this rank, or -1 */
     bool sends;                  /* to the partner */
-    uint64_t need;               /* bytes of memory of each rank */
+    uint64_t need; /* bytes of memory of each rank, for the largest size */
 };
 
 /* From options and job to a plan. What can't be done ends the job. Writes the
@@ -45,10 +49,12 @@ void plan_make(struct plan *plan, struct assay_job *job,
                const struct options *opt);
 void plan_free(struct plan *plan);
 
-/* "-c 8388608" and "--until=1%", read. Return 0, or -1 where the text is
- * neither. */
+/* "-c 8388608", "--until=1%" and "--sizes=8,1024", read. Return 0, or -1 where
+ * the text is none. sizes gets up to SIZES of them, all different. */
+enum { SIZES = 64 };
 int parse_cache(const char *text, uint64_t *bytes); /* 0: llc */
 int parse_until(const char *text, double *fraction);
+int parse_sizes(const char *text, uint64_t sizes[SIZES], size_t *n);
 
 enum { PATTERNS = 4 };
 

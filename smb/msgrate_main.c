@@ -40,7 +40,10 @@ int main(int argc, char **argv)
     struct plan plan;
 
     plan_make(&plan, job, &opt);
-    run_patterns(&plan);
+    for (size_t i = 0; i < plan.nsizes; i++) {
+        plan.size = plan.sizes[i];
+        run_patterns(&plan);
+    }
     plan_free(&plan);
     return assay_job_finish(job);
 }

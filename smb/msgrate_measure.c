@@ -24,7 +24,7 @@ static void *map(const struct plan *plan, uint64_t bytes)
 
 static uint64_t buffer_bytes(const struct plan *plan)
 {
-    return plan->opt->peers * plan->opt->messages * plan->opt->size;
+    return plan->opt->peers * plan->opt->messages * plan->size;
 }
 
 void bench_make(struct bench *bench, const struct plan *plan)
@@ -78,8 +78,8 @@ static void fill(const struct bench *bench, const struct pattern *pattern)
     for (m.slot = 0; m.slot < slots; m.slot++) {
         m.to = ends[m.slot];
         for (m.index = 0; m.index < plan->opt->messages; m.index++) {
-            message_fill(at, plan->opt->size, message_word(&m));
-            at += plan->opt->size;
+            message_fill(at, plan->size, message_word(&m));
+            at += plan->size;
         }
     }
 }
@@ -97,13 +97,13 @@ static void verify(const struct bench *bench, const struct pattern *pattern,
     for (m.slot = 0; m.slot < slots; m.slot++) {
         m.from = ends[m.slot];
         for (m.index = 0; m.index < plan->opt->messages; m.index++) {
-            if (!message_right(at, plan->opt->size, message_word(&m)) &&
+            if (!message_right(at, plan->size, message_word(&m)) &&
                 result->wrong++ == 0)
                 snprintf(result->first, sizeof(result->first),
                          "message %llu of rank %d to rank %d in iteration %llu",
                          (unsigned long long)m.index, m.from, m.to,
                          (unsigned long long)m.iteration);
-            at += plan->opt->size;
+            at += plan->size;
         }
     }
 }
@@ -260,7 +260,7 @@ void measure(struct bench *bench, const struct pattern *pattern,
 
     memset(result, 0, sizeof(*result));
     snprintf(bench->what, sizeof(bench->what), "%s msgsize=%llu", pattern->name,
-             (unsigned long long)plan->opt->size);
+             (unsigned long long)plan->size);
     result->iterations = calloc(plan->batches, sizeof(*result->iterations));
     if (!seconds || !rates || !result->iterations)
         assay_die(plan->job->run, ASSAY_BROKEN, "no memory for the samples");

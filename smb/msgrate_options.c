@@ -18,6 +18,8 @@ static const struct assay_option table[] = {
      "messages to each peer and iteration", NULL},
     {'s', "size", ASSAY_SIZE, OPT(size), 0, INT_MAX, NULL, "BYTES",
      "bytes of a message", NULL},
+    {0, "sizes", ASSAY_TEXT, OPT(sizes), 0, 0, NULL, "LIST",
+     "run all patterns for each of these sizes, instead of -s", "none"},
     {'c', "cache", ASSAY_TEXT, OPT(cache), 0, 0, NULL, "BYTES",
      "invalidate so much before each timed section; llc: the rank's share of "
      "the last-level cache",
@@ -78,4 +80,34 @@ int parse_until(const char *text, double *fraction)
         return -1;
     *fraction = value / 100.0;
     return 0;
+}
+
+/* One size of a list, which ends at a comma or at the text's end. */
+static int parse_size(const char *text, size_t length, uint64_t *size)
+{
+    char word[24];
+
+    if (length == 0 || length >= sizeof(word))
+        return -1;
+    memcpy(word, text, length);
+    word[length] = '\0';
+    return assay_parse_size(word, size) < 0 || *size > INT_MAX ? -1 : 0;
+}
+
+int parse_sizes(const char *text, uint64_t sizes[SIZES], size_t *n)
+{
+    for (*n = 0; *n < SIZES; text++) {
+        size_t length = strcspn(text, ",");
+
+        if (parse_size(text, length, &sizes[*n]) < 0)
+            return -1;
+        for (size_t i = 0; i < *n; i++)
+            if (sizes[i] == sizes[*n])
+                return -1;
+        ++*n;
+        text += length;
+        if (*text == '\0')
+            return 0;
+    }
+    return -1;
 }

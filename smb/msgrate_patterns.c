@@ -12,7 +12,7 @@ static MPI_Request *post_receives(const struct bench *bench, int from, int slot,
                                   MPI_Request *request)
 {
     const struct options *opt = bench->plan->opt;
-    size_t size = opt->size;
+    size_t size = bench->plan->size;
     unsigned char *to = bench->receive + (uint64_t)slot * opt->messages * size;
 
     for (uint64_t i = 0; i < opt->messages; i++, to += size)
@@ -25,7 +25,7 @@ static MPI_Request *post_sends(const struct bench *bench, int to, int slot,
                                MPI_Request *request)
 {
     const struct options *opt = bench->plan->opt;
-    size_t size = opt->size;
+    size_t size = bench->plan->size;
     const unsigned char *from =
         bench->send + (uint64_t)slot * opt->messages * size;
 

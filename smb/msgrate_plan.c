@@ -20,6 +20,17 @@ enum {
 
 static void plan_texts(struct plan *plan)
 {
+    plan->sizes = calloc(SIZES, sizeof(*plan->sizes));
+    if (!plan->sizes)
+        assay_die(plan->job->run, ASSAY_BROKEN, "no memory for the sizes");
+    plan->sizes[0] = plan->opt->size;
+    plan->nsizes = 1;
+    if (plan->opt->sizes &&
+        parse_sizes(plan->opt->sizes, plan->sizes, &plan->nsizes) < 0)
+        REFUSE(plan,
+               "--sizes '%s': not up to %d different sizes, such as "
+               "8,1K",
+               plan->opt->sizes, SIZES);
     if (parse_cache(plan->opt->cache, &plan->cache) < 0)
         REFUSE(plan, "-c '%s': neither llc nor bytes, 4 or more",
                plan->opt->cache);
@@ -140,6 +151,16 @@ static void plan_cache(struct plan *plan)
                    assay_size_text(plan->share, share));
 }
 
+static uint64_t largest(const struct plan *plan)
+{
+    uint64_t most = 0;
+
+    for (size_t i = 0; i < plan->nsizes; i++)
+        if (plan->sizes[i] > most)
+            most = plan->sizes[i];
+    return most;
+}
+
 /* What a rank lacks, where it lacks something. */
 struct lack {
     uint64_t need, available; /* of all ranks on its node */
@@ -157,7 +178,7 @@ static void refuse_lack(const struct plan *plan, struct lack *lack, int first)
         plan->job, ASSAY_BROKEN,
         "%s x %llu messages x %llu peers x 2 (sent, received), and %llu bytes "
         "of cache, take %s a rank, %s on %s, where %s may be had (%s)",
-        assay_size_text(opt->size, size), (unsigned long long)opt->messages,
+        assay_size_text(largest(plan), size), (unsigned long long)opt->messages,
         (unsigned long long)opt->peers, (unsigned long long)plan->cache,
         assay_size_text(plan->need, need), assay_size_text(lack->need, all),
         lack->host, assay_size_text(lack->available, available), lack->limit);
@@ -168,7 +189,7 @@ static uint64_t need_of(const struct plan *plan)
 {
     const struct options *opt = plan->opt;
     uint64_t messages = assay_product(2 * opt->peers, opt->messages);
-    uint64_t each = opt->size + sizeof(MPI_Request);
+    uint64_t each = largest(plan) + sizeof(MPI_Request);
     uint64_t need = assay_product(messages, each);
 
     return need > UINT64_MAX - plan->cache ? UINT64_MAX : need + plan->cache;
@@ -246,4 +267,5 @@ void plan_free(struct plan *plan)
 {
     free(plan->send_to);
     free(plan->receive_from);
+    free(plan->sizes);
 }

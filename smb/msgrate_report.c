@@ -38,11 +38,13 @@ void report_head(struct report *report, const struct plan *plan)
         return;
     if (opt->functional)
         puts("# functional only: not the required run");
+    if (opt->sizes)
+        printf("Message size is %llu\n", ull(plan->size));
     printf("job size:   %zu\n", plan->job->map.ranks);
     printf("npeers:     %llu\n", ull(opt->peers));
     printf("niters:     %llu\n", ull(opt->iterations));
     printf("nmsgs:      %llu\n", ull(opt->messages));
-    printf("nbytes:     %llu\n", ull(opt->size));
+    printf("nbytes:     %llu\n", ull(plan->size));
     printf("cache size: %llu\n", ull(plan->cache));
     printf("ppn:        %llu\n", ull(plan->layout.ppn));
 }
@@ -55,7 +57,7 @@ static struct assay_fields keys_of(const struct plan *plan, const char *per,
 
     if (host)
         assay_fields_text(&f, "host", host);
-    assay_fields_count(&f, "msgsize", plan->opt->size);
+    assay_fields_count(&f, "msgsize", plan->size);
     assay_fields_count(&f, "npeers", plan->opt->peers);
     assay_fields_count(&f, "nmsgs", plan->opt->messages);
     assay_fields_count(&f, "cache", plan->cache);
@@ -235,7 +237,7 @@ void report_end(const struct report *report)
         return;
     printf("%zu %llu %llu %llu %llu %llu %llu", plan->job->map.ranks,
            ull(opt->peers), ull(opt->iterations), ull(opt->messages),
-           ull(opt->size), ull(plan->cache), ull(plan->layout.ppn));
+           ull(plan->size), ull(plan->cache), ull(plan->layout.ppn));
     for (size_t i = 0; i < PATTERNS; i++)
         printf(" %.2f", report->each[i]);
     puts(opt->functional ? " functional" : "");
