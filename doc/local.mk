@@ -1,4 +1,10 @@
 # doc/local.mk - included by the top-level Makefile.am; %D% is doc.
 
 dist_man_MANS += \
+	%D%/assay-campaign.5 \
+	%D%/assay-record.5 \
+	%D%/assay-reference.5 \
+	%D%/assay.1 \
+	%D%/run_stream.1 \
+	%D%/stream.1 \
 	# end of dist_man_MANS

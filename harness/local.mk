@@ -20,6 +20,7 @@ dist_perl_DATA += \
 	%D%/Assay/Reference.pm \
 	%D%/Assay/Results.pm \
 	%D%/Assay/Rule.pm \
+	%D%/Assay/RunScript.pm \
 	%D%/Assay/Series.pm \
 	%D%/Assay/Stats.pm \
 	%D%/Assay/Summary.pm \

@@ -27,7 +27,7 @@ enum assay_op {
     ASSAY_WRITE,
     ASSAY_UPDATE,
     ASSAY_DAXPY,
-    ASSAY_OPS,         /* how many there are */
+    ASSAY_OPS,           /* how many there are */
     ASSAY_STREAM_OPS = 4 /* the first four are STREAM's */
 };
 
@@ -35,14 +35,14 @@ enum { ASSAY_A, ASSAY_B, ASSAY_C, ASSAY_ARRAYS, ASSAY_NO_ARRAY };
 
 /* The work model of one kernel, in arrays moved per element. */
 struct assay_work {
-    const char *name;       /* "copy", as in metric names */
-    const char *label;      /* "Copy", as in tables */
+    const char *name;        /* "copy", as in metric names */
+    const char *label;       /* "Copy", as in tables */
     unsigned char dst, x, y; /* the arrays it works on, or ASSAY_NO_ARRAY */
-    unsigned char reads;    /* arrays that the source reads */
-    unsigned char writes;   /* arrays that the source writes */
+    unsigned char reads;     /* arrays that the source reads */
+    unsigned char writes;    /* arrays that the source writes */
     unsigned char allocates; /* of these, arrays that a cache must fetch first:
                                 written, but not read */
-    unsigned char flops;    /* floating-point operations per element */
+    unsigned char flops;     /* floating-point operations per element */
 };
 
 /* Row of `op`; valid for op < ASSAY_OPS. */

@@ -33,14 +33,13 @@ typedef VECTOR(uint32_t) vword;
 #endif
 #define PREFETCH(p, bytes)                                                     \
     for (unsigned line_ = 0; line_ < (bytes); line_ += 64)                     \
-        __builtin_prefetch((const char *)(p) + AHEAD + line_, 0, 3)
+    __builtin_prefetch((const char *)(p) + AHEAD + line_, 0, 3)
 
 #define STORE(v, p, value) (*(v *)(p) = (value))
 #define LOAD(v, p) (*(const v *)(p))
 
 /* Elements to go singly before p is aligned to VBYTES. */
-#define HEAD(real, p)                                                          \
-    (((size_t)0 - (uintptr_t)(p)) % VBYTES / sizeof(real))
+#define HEAD(real, p) (((size_t)0 - (uintptr_t)(p)) % VBYTES / sizeof(real))
 
 /* What an element becomes, from those of x, y and dst: for vectors and for
  * single elements alike. */
@@ -158,11 +157,9 @@ LOOPS(float, float, vfloat)
         [ASSAY_COPY] = copy_##stores##suffix,                                  \
         [ASSAY_SCALE] = scale_##stores##suffix,                                \
         [ASSAY_ADD] = add_##stores##suffix,                                    \
-        [ASSAY_TRIAD] = triad_##stores##suffix,                                \
-        [ASSAY_READ] = read_##suffix,                                          \
+        [ASSAY_TRIAD] = triad_##stores##suffix, [ASSAY_READ] = read_##suffix,  \
         [ASSAY_WRITE] = write_##stores##suffix,                                \
-        [ASSAY_UPDATE] = update_##suffix,                                      \
-        [ASSAY_DAXPY] = daxpy_##suffix,                                        \
+        [ASSAY_UPDATE] = update_##suffix, [ASSAY_DAXPY] = daxpy_##suffix,      \
     }
 
 #ifdef STREAM_DOUBLE

@@ -44,6 +44,50 @@ static uint64_t count_or(const char *text, const char *key, uint64_t instead)
     return assay_text_count(text, key, &value) == 0 ? value : instead;
 }
 
+/* Bytes of hugetlb pages that are left, and how control groups spell their
+ * size ("2MB"). */
+struct pool {
+    uint64_t left;
+    char name[16];
+};
+
+static void visit_pool(const char *root, const char *dir, unsigned version,
+                       void *arg)
+{
+    struct pool *pool = arg;
+    const char *name = pool->name;
+    uint64_t limit, used = 0;
+
+    if (assay_file_count(&limit, root, "%s/hugetlb.%s.%s", dir, name,
+                         version == 2 ? "max" : "limit_in_bytes") != 0)
+        return;
+    assay_file_count(&used, root, "%s/hugetlb.%s.%s", dir, name,
+                     version == 2 ? "current" : "usage_in_bytes");
+    if (less(limit, used) < pool->left)
+        pool->left = less(limit, used);
+}
+
+/* Pages of the default size that nobody has reserved, and that the control
+ * groups allow: the kernel reserves more than those do, and kills who touches
+ * it. */
+static uint64_t pool_left(const char *root, const char *meminfo)
+{
+    uint64_t size = count_or(meminfo, "Hugepagesize", 0);
+    uint64_t pages = less(count_or(meminfo, "HugePages_Free", 0),
+                          count_or(meminfo, "HugePages_Rsvd", 0));
+    struct pool pool = {
+        .left = size && pages > UINT64_MAX / size ? UINT64_MAX : pages * size};
+
+    if (size >= (uint64_t)1 << 30)
+        snprintf(pool.name, sizeof(pool.name), "%" PRIu64 "GB", size >> 30);
+    else if (size >= (uint64_t)1 << 20)
+        snprintf(pool.name, sizeof(pool.name), "%" PRIu64 "MB", size >> 20);
+    else
+        snprintf(pool.name, sizeof(pool.name), "%" PRIu64 "KB", size >> 10);
+    assay_cgroup_walk(root, "hugetlb", visit_pool, &pool);
+    return pool.left;
+}
+
 static void from_machine(struct assay_memory *m, const char *root)
 {
     char *text = assay_file_text(root, "/proc/meminfo");
@@ -60,9 +104,7 @@ static void from_machine(struct assay_memory *m, const char *root)
         strict == 2 && assay_text_count(text, "CommitLimit", &value) == 0)
         leave(m, less(value, count_or(text, "Committed_AS", 0)),
               "commit limit (vm.overcommit_memory=2)");
-    m->hugetlb = less(count_or(text, "HugePages_Free", 0),
-                      count_or(text, "HugePages_Rsvd", 0)) *
-                 count_or(text, "Hugepagesize", 0);
+    m->hugetlb = pool_left(root, text);
     free(text);
 }
 
@@ -210,7 +252,8 @@ struct assay_memory assay_memory_under(const char *root,
     from_machine(&m, root);
     from_nodes(&m, root, t);
     assay_cgroup_walk(root, "memory", visit_memory, &m);
-    from_limits(&m);
+    if (root[0] == '\0')
+        from_limits(&m);
     if (m.available == UINT64_MAX) {
         m.available = 0;
         snprintf(m.limit, sizeof(m.limit), "unknown");
@@ -235,12 +278,15 @@ static size_t page_size(void)
     return size > 0 ? (size_t)size : 4096;
 }
 
-/* Size of the pages that MAP_HUGETLB gives by default, or 0. */
-static size_t hugetlb_size(void)
+/* Size of the pages that MAP_HUGETLB gives by default, or 0; *left is what the
+ * pool has of them. */
+static size_t hugetlb_size(uint64_t *left)
 {
     char *text = assay_file_text("", "/proc/meminfo");
     uint64_t size = count_or(text, "Hugepagesize", 0);
 
+    if (left)
+        *left = pool_left("", text);
     free(text);
     return (size_t)size;
 }
@@ -303,13 +349,13 @@ static uint64_t pool_of_node(int node, size_t size)
     return pages * size;
 }
 
-static void *map_hugetlb(size_t bytes, int node)
+static void *map_hugetlb(size_t length, int node)
 {
-    size_t size = hugetlb_size();
-    size_t length = size ? round_up(bytes, size) : 0;
+    uint64_t left;
+    size_t size = hugetlb_size(&left);
     void *p;
 
-    if (length == 0 || (node >= 0 && pool_of_node(node, size) < length)) {
+    if (length > left || (node >= 0 && pool_of_node(node, size) < length)) {
         errno = ENOMEM;
         return NULL;
     }
@@ -333,7 +379,7 @@ static int bind_to(void *p, size_t bytes, int node)
 
 static size_t mapped_length(size_t bytes, enum assay_hugepages huge)
 {
-    size_t unit = huge == ASSAY_HUGE_HUGETLB ? hugetlb_size() : ALIGNMENT;
+    size_t unit = huge == ASSAY_HUGE_HUGETLB ? hugetlb_size(NULL) : ALIGNMENT;
 
     return unit ? round_up(bytes, unit) : 0;
 }

@@ -22,8 +22,8 @@ struct assay_memory {
  * start come out of it too. */
 struct assay_memory assay_memory_available(const struct assay_topology *t);
 
-/* The same under another root than "" (a recorded machine in tests; the
- * limits of this process count all the same). */
+/* The same of a recorded machine, under whose root the files lie: without
+ * limits of this process. */
 struct assay_memory assay_memory_under(const char *root,
                                        const struct assay_topology *t);
 

@@ -14,7 +14,7 @@ enum {
     ROWS_MOST = 128, /* in all groups of a program */
     WIDTH = 80,
     HELP_COLUMN = 30,
-    ARG_MOST = 32, /* bytes of a choice's words that --help shows joined */
+    ARG_MOST = 32,  /* bytes of a choice's words that --help shows joined */
     WORD_MOST = 60, /* bytes of a bad word that a message quotes */
 };
 
@@ -186,9 +186,14 @@ static bool value_parse(const struct assay_option *row, const char *word,
                in_range(row, (double)v->count);
     case ASSAY_REAL:
         return assay_parse_real(word, &v->real) == 0 && in_range(row, v->real);
-    case ASSAY_CHOICE: return choose(row->words, word, &v->choice);
-    case ASSAY_TEXT: v->text = word; return *word != '\0';
-    default: v->flag = true; return true;
+    case ASSAY_CHOICE:
+        return choose(row->words, word, &v->choice);
+    case ASSAY_TEXT:
+        v->text = word;
+        return *word != '\0';
+    default:
+        v->flag = true;
+        return true;
     }
 }
 
@@ -197,26 +202,34 @@ static bool value_same(const struct assay_option *row, const union value *a,
 {
     switch (row->type) {
     case ASSAY_COUNT:
-    case ASSAY_SIZE: return a->count == b->count;
-    case ASSAY_REAL: return a->real == b->real;
-    case ASSAY_CHOICE: return a->choice == b->choice;
-    case ASSAY_TEXT: return strcmp(a->text, b->text) == 0;
-    default: return true;
+    case ASSAY_SIZE:
+        return a->count == b->count;
+    case ASSAY_REAL:
+        return a->real == b->real;
+    case ASSAY_CHOICE:
+        return a->choice == b->choice;
+    case ASSAY_TEXT:
+        return strcmp(a->text, b->text) == 0;
+    default:
+        return true;
     }
 }
 
-static void value_store(const struct assay_option *row, const union value *v,
-                        char *field)
+/* Bytes of a row's field, which is what its member of union value holds. */
+static size_t field_size(const struct assay_option *row)
 {
-    switch (row->type) {
-    case ASSAY_FLAG: memcpy(field, &v->flag, sizeof(v->flag)); break;
-    case ASSAY_COUNT:
-    case ASSAY_SIZE: memcpy(field, &v->count, sizeof(v->count)); break;
-    case ASSAY_REAL: memcpy(field, &v->real, sizeof(v->real)); break;
-    case ASSAY_CHOICE: memcpy(field, &v->choice, sizeof(v->choice)); break;
-    case ASSAY_TEXT: memcpy(field, &v->text, sizeof(v->text)); break;
-    default: break;
-    }
+    static const size_t sizes[] = {
+        [ASSAY_FLAG] = sizeof(bool),
+        [ASSAY_COUNT] = sizeof(uint64_t),
+        [ASSAY_SIZE] = sizeof(uint64_t),
+        [ASSAY_REAL] = sizeof(double),
+        [ASSAY_CHOICE] = sizeof(int),
+        [ASSAY_TEXT] = sizeof(const char *),
+        [ASSAY_HELP] = 0,
+        [ASSAY_VERSION] = 0,
+    };
+
+    return sizes[row->type];
 }
 
 /* Note the value of row i; name is how the user spelt the option. */
@@ -342,7 +355,7 @@ int assay_options_parse_groups(int argc, char **argv,
     }
     for (size_t i = 0; (row = row_at(groups, ngroups, i, &field)); i++)
         if (p.given[i])
-            value_store(row, &p.values[i], field);
+            memcpy(field, &p.values[i], field_size(row));
     return 0;
 }
 
@@ -354,20 +367,32 @@ int assay_options_parse(int argc, char **argv, const struct assay_option *table,
     return assay_options_parse_groups(argc, argv, &group, 1, error, size);
 }
 
-static void value_load(const struct assay_option *row, const void *options,
-                       union value *v)
+static union value value_load(const struct assay_option *row,
+                              const void *options)
 {
-    const char *field = (const char *)options + row->offset;
+    union value v;
 
-    memset(v, 0, sizeof(*v));
+    memset(&v, 0, sizeof(v));
+    memcpy(&v, (const char *)options + row->offset, field_size(row));
+    return v;
+}
+
+/* The value in words that parse as the same; buf holds 32 bytes. */
+static const char *value_text(const struct assay_option *row,
+                              const union value *v, char *buf)
+{
     switch (row->type) {
-    case ASSAY_FLAG: memcpy(&v->flag, field, sizeof(v->flag)); break;
-    case ASSAY_COUNT:
-    case ASSAY_SIZE: memcpy(&v->count, field, sizeof(v->count)); break;
-    case ASSAY_REAL: memcpy(&v->real, field, sizeof(v->real)); break;
-    case ASSAY_CHOICE: memcpy(&v->choice, field, sizeof(v->choice)); break;
-    case ASSAY_TEXT: memcpy(&v->text, field, sizeof(v->text)); break;
-    default: break;
+    case ASSAY_FLAG:
+        return v->flag ? "yes" : "no";
+    case ASSAY_REAL:
+        return assay_real_text(v->real, buf);
+    case ASSAY_CHOICE:
+        return row->words[v->choice];
+    case ASSAY_TEXT:
+        return v->text;
+    default:
+        snprintf(buf, 32, "%ju", (uintmax_t)v->count);
+        return buf;
     }
 }
 
@@ -376,12 +401,17 @@ static bool is_unset(const struct assay_option *row, const union value *v)
 {
     switch (row->type) {
     case ASSAY_COUNT:
-    case ASSAY_SIZE: return row->unset && v->count == 0;
-    case ASSAY_REAL: return row->unset && v->real == 0;
-    case ASSAY_TEXT: return v->text == NULL;
+    case ASSAY_SIZE:
+        return row->unset && v->count == 0;
+    case ASSAY_REAL:
+        return row->unset && v->real == 0;
+    case ASSAY_TEXT:
+        return v->text == NULL;
     case ASSAY_HELP:
-    case ASSAY_VERSION: return true;
-    default: return false;
+    case ASSAY_VERSION:
+        return true;
+    default:
+        return false;
     }
 }
 
@@ -408,31 +438,17 @@ static int wrap(FILE *out, const char *text, int column)
 static void default_text(const struct assay_option *row, const void *options,
                          char *text, size_t size)
 {
-    char word[128] = "", real[32];
-    union value v;
+    union value v = value_load(row, options);
+    const char *word = row->unset;
+    char buf[32];
 
-    value_load(row, options, &v);
+    if (!is_unset(row, &v))
+        word = value_text(row, &v, buf);
+    if (row->type == ASSAY_SIZE && word == buf)
+        size_short(v.count, buf, sizeof(buf));
     text[0] = '\0';
-    if (row->type == ASSAY_FLAG && !v.flag)
-        return;
-    if (is_unset(row, &v)) {
-        if (row->unset)
-            snprintf(text, size, "(default: %s)", row->unset);
-        return;
-    }
-    switch (row->type) {
-    case ASSAY_FLAG: strcpy(word, "on"); break;
-    case ASSAY_COUNT:
-        snprintf(word, sizeof(word), "%ju", (uintmax_t)v.count);
-        break;
-    case ASSAY_SIZE: size_short(v.count, word, sizeof(word)); break;
-    case ASSAY_REAL: strcpy(word, assay_real_text(v.real, real)); break;
-    case ASSAY_CHOICE:
-        snprintf(word, sizeof(word), "%s", row->words[v.choice]);
-        break;
-    default: snprintf(word, sizeof(word), "%s", v.text); break;
-    }
-    snprintf(text, size, "(default: %s)", word);
+    if (word && !(row->type == ASSAY_FLAG && !v.flag))
+        snprintf(text, size, "(default: %s)", word);
 }
 
 /* What --help calls the value: a choice shows its words if they are few. */
@@ -492,8 +508,8 @@ void assay_options_help_groups(FILE *out,
 
     for (size_t i = 0; (row = row_at(groups, ngroups, i, &field)); i++) {
         bool shown = row_find(&p, row->name, strlen(row->name), 0) == (int)i;
-        bool letter = row->letter &&
-                      row_find(&p, NULL, 0, row->letter) == (int)i;
+        bool letter =
+            row->letter && row_find(&p, NULL, 0, row->letter) == (int)i;
 
         if (shown)
             help_row(out, row, field - row->offset, letter);
@@ -517,33 +533,19 @@ static void field_key(const char *name, char *key, size_t size)
             *c = '_';
 }
 
-static void field_value(const struct assay_option *row, const union value *v,
-                        const char *key, struct assay_fields *fields)
-{
-    switch (row->type) {
-    case ASSAY_FLAG:
-        assay_fields_text(fields, key, v->flag ? "yes" : "no");
-        break;
-    case ASSAY_COUNT:
-    case ASSAY_SIZE: assay_fields_count(fields, key, v->count); break;
-    case ASSAY_REAL: assay_fields_real(fields, key, v->real); break;
-    case ASSAY_CHOICE:
-        assay_fields_text(fields, key, row->words[v->choice]);
-        break;
-    default: assay_fields_text(fields, key, v->text); break;
-    }
-}
-
 void assay_options_fields(const struct assay_option *table, const void *options,
                           struct assay_fields *fields)
 {
     for (const struct assay_option *row = table; row->name; row++) {
-        char key[64];
-        union value v;
+        union value v = value_load(row, options);
+        char key[64], buf[32];
 
-        value_load(row, options, &v);
         field_key(row->name, key, sizeof(key));
-        if (!is_unset(row, &v))
-            field_value(row, &v, key, fields);
+        if (is_unset(row, &v))
+            continue;
+        if (row->type == ASSAY_REAL)
+            assay_fields_real(fields, key, v.real);
+        else
+            assay_fields_text(fields, key, value_text(row, &v, buf));
     }
 }

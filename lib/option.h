@@ -77,7 +77,7 @@ void assay_options_help(FILE *out, const struct assay_option *table,
 
 /* Append name=value of every row to fields, dashes made underscores; unset
  * rows are left out. */
-void assay_options_fields(const struct assay_option *table,
-                          const void *options, struct assay_fields *fields);
+void assay_options_fields(const struct assay_option *table, const void *options,
+                          struct assay_fields *fields);
 
 #endif

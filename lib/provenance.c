@@ -139,8 +139,7 @@ static bool cpuinfo_value(const char *text, const char *key, char *buf,
                 return buf[0] != '\0';
             }
         }
-        line = strchr(line, '\n');
-        line += line != NULL;
+        line = assay_next_line(line);
     }
     return false;
 }

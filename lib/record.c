@@ -135,10 +135,18 @@ static void put_escaped(struct assay_fields *f, unsigned char c)
     char text[4] = {'\\', 'x', hex[c >> 4], hex[c & 15]};
 
     switch (c) {
-    case '\n': put(f, "\\n", 2); break;
-    case '\t': put(f, "\\t", 2); break;
-    case '\r': put(f, "\\r", 2); break;
-    default: put(f, text, sizeof(text)); break;
+    case '\n':
+        put(f, "\\n", 2);
+        break;
+    case '\t':
+        put(f, "\\t", 2);
+        break;
+    case '\r':
+        put(f, "\\r", 2);
+        break;
+    default:
+        put(f, text, sizeof(text));
+        break;
     }
 }
 

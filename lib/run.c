@@ -197,11 +197,16 @@ static bool speaks(const struct assay_run *run)
 static const char *status_word(int status)
 {
     switch (status) {
-    case ASSAY_OK: return "ok";
-    case ASSAY_WRONG: return "wrong";
-    case ASSAY_UNSTABLE: return "unstable";
-    case ASSAY_NOTRUN: return "notrun";
-    default: return "failed";
+    case ASSAY_OK:
+        return "ok";
+    case ASSAY_WRONG:
+        return "wrong";
+    case ASSAY_UNSTABLE:
+        return "unstable";
+    case ASSAY_NOTRUN:
+        return "notrun";
+    default:
+        return "failed";
     }
 }
 
@@ -221,11 +226,16 @@ static bool stdout_close(char *reason)
 static const char *record_fault(int error)
 {
     switch (error) {
-    case EDOM: return "a number that is not finite";
-    case EINVAL: return "a key that is no key, or no value";
-    case EEXIST: return "a key that stands twice on a line";
-    case EMSGSIZE: return "a line of more than 8 MiB";
-    default: return strerror(error);
+    case EDOM:
+        return "a number that is not finite";
+    case EINVAL:
+        return "a key that is no key, or no value";
+    case EEXIST:
+        return "a key that stands twice on a line";
+    case EMSGSIZE:
+        return "a line of more than 8 MiB";
+    default:
+        return strerror(error);
     }
 }
 
@@ -245,7 +255,9 @@ static int end_write(struct assay_run *run, int status, const char *reason)
     assay_fields_text(&end, "status", status_word(status));
     if (status != ASSAY_OK)
         assay_fields_text(&end, "reason", reason);
-    result = load.length ? assay_record_append(run->record, "env", &load) : 0;
+    result = load.length || load.error
+                 ? assay_record_append(run->record, "env", &load)
+                 : 0;
     if (result == 0) {
         signals_claim();
         result = assay_record_append(run->record, "end", &end);
@@ -616,7 +628,8 @@ static void summarise(struct assay_run *run, const struct assay_metric *m,
     if (assay_stats(m->samples, m->n, s) == 0)
         return;
     switch (errno) {
-    case EINVAL: assay_die(run, ASSAY_BROKEN, "metric %s: no samples", m->name);
+    case EINVAL:
+        assay_die(run, ASSAY_BROKEN, "metric %s: no samples", m->name);
     case EDOM:
         assay_die(run, ASSAY_BROKEN, "metric %s: a sample is not finite",
                   m->name);

@@ -20,12 +20,12 @@
 #include "lib/topology.h"
 
 enum assay_exit {
-    ASSAY_OK = 0,        /* a valid measurement */
-    ASSAY_WRONG = 1,     /* the data is wrong */
-    ASSAY_USAGE = 2,     /* bad option */
-    ASSAY_UNSTABLE = 3,  /* no honest figure */
-    ASSAY_NOTRUN = 77,   /* can't run here */
-    ASSAY_BROKEN = 99,   /* no memory, disk full, mismatch */
+    ASSAY_OK = 0,       /* a valid measurement */
+    ASSAY_WRONG = 1,    /* the data is wrong */
+    ASSAY_USAGE = 2,    /* bad option */
+    ASSAY_UNSTABLE = 3, /* no honest figure */
+    ASSAY_NOTRUN = 77,  /* can't run here */
+    ASSAY_BROKEN = 99,  /* no memory, disk full, mismatch */
 };
 
 struct assay_program {

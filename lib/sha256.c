@@ -44,8 +44,7 @@ static void schedule(const unsigned char *block, uint32_t w[64])
     for (int t = 16; t < 64; t++) {
         uint32_t a = w[t - 15], b = w[t - 2];
 
-        w[t] = w[t - 16] + w[t - 7] +
-               (rotate(a, 7) ^ rotate(a, 18) ^ a >> 3) +
+        w[t] = w[t - 16] + w[t - 7] + (rotate(a, 7) ^ rotate(a, 18) ^ a >> 3) +
                (rotate(b, 17) ^ rotate(b, 19) ^ b >> 10);
     }
 }

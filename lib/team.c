@@ -62,15 +62,13 @@ int assay_team_run(struct assay_team *team, assay_team_f *work, void *arg)
     return complete ? 0 : -1;
 }
 
-void assay_team_barrier(void)
-{
+void assay_team_barrier(void){
 #ifdef _OPENMP
 #pragma omp barrier
 #endif
 }
 
-/* How many threads there are when so many are asked for. */
-static size_t count_threads(size_t requested)
+size_t assay_team_count(size_t requested)
 {
     size_t counted = 1;
 
@@ -94,7 +92,7 @@ static void nothing(void *arg, size_t thread)
 int assay_team_form(struct assay_team *team, const struct assay_topology *t,
                     enum assay_pin pin, size_t threads, int numa)
 {
-    size_t counted = count_threads(threads);
+    size_t counted = assay_team_count(threads);
     int *cpus = calloc(counted, sizeof(*cpus));
 
     *team = (struct assay_team){.topology = t,
@@ -132,8 +130,7 @@ void assay_team_dissolve(struct assay_team *team)
 }
 
 void assay_team_slice(const struct assay_team *team, size_t thread,
-                      uint64_t total, size_t size, uint64_t *begin,
-                      uint64_t *n)
+                      uint64_t total, size_t size, uint64_t *begin, uint64_t *n)
 {
     uint64_t a_line = LINE / size, lines = total / a_line + !!(total % a_line);
     uint64_t each = lines / team->threads, rest = lines % team->threads;
@@ -162,8 +159,8 @@ size_t assay_team_crowded(const struct assay_team *team)
         bool shared = false;
 
         for (size_t j = 0; j < team->threads && !shared; j++)
-            shared = i != j &&
-                     core == core_of(team->topology, team->seats[j].cpu);
+            shared =
+                i != j && core == core_of(team->topology, team->seats[j].cpu);
         crowded += shared;
     }
     return crowded;
@@ -217,10 +214,8 @@ uint64_t assay_arrays_bytes(enum assay_type type, uint64_t n)
 int assay_arrays_map(struct assay_arrays *arrays, enum assay_type type,
                      uint64_t n, enum assay_hugepages huge, int node)
 {
-    *arrays = (struct assay_arrays){.type = type,
-                                    .n = n,
-                                    .bytes = map_bytes(type, n),
-                                    .huge = huge};
+    *arrays = (struct assay_arrays){
+        .type = type, .n = n, .bytes = map_bytes(type, n), .huge = huge};
     if (arrays->bytes > SIZE_MAX / 8) {
         errno = EOVERFLOW;
         return -1;
@@ -387,9 +382,8 @@ static int times_alloc(struct assay_times *times, size_t ops,
 }
 
 int assay_team_time(struct assay_team *team, const struct assay_arrays *arrays,
-                    const struct assay_kernels *kernels,
-                    enum assay_cycle cycle, uint64_t repetitions,
-                    struct assay_times *times)
+                    const struct assay_kernels *kernels, enum assay_cycle cycle,
+                    uint64_t repetitions, struct assay_times *times)
 {
     struct timing timing = {.team = team,
                             .arrays = arrays,
@@ -446,15 +440,15 @@ static void verify_slices(void *arg, size_t thread)
     struct verdict *verdict = &v->verdicts[thread];
     uint64_t begin, n;
 
-    assay_team_slice(v->team, thread, arrays->n,
-                     assay_type_size(arrays->type), &begin, &n);
+    assay_team_slice(v->team, thread, arrays->n, assay_type_size(arrays->type),
+                     &begin, &n);
     for (int i = 0; i < ASSAY_ARRAYS; i++)
         verdict->errors[i] =
             assay_verify(arrays->base[i], arrays->type, v->end.factor[i],
                          v->end.flat[i], begin, n);
     for (int odd = 0; odd < 2 && v->want_words; odd++)
-        verdict->words[odd] = assay_expect_words(
-            arrays->type, v->read_factor[odd], begin, n);
+        verdict->words[odd] =
+            assay_expect_words(arrays->type, v->read_factor[odd], begin, n);
 }
 
 /* Factor of a when read comes, in even and in odd repetitions. */
@@ -472,8 +466,8 @@ static void read_factors(enum assay_cycle cycle, double factor[2])
 }
 
 int assay_team_verify(struct assay_team *team,
-                      const struct assay_arrays *arrays,
-                      enum assay_cycle cycle, uint64_t repetitions,
+                      const struct assay_arrays *arrays, enum assay_cycle cycle,
+                      uint64_t repetitions,
                       struct assay_error errors[ASSAY_ARRAYS],
                       uint32_t words[2])
 {

@@ -27,6 +27,9 @@ struct assay_seat {
     uint64_t faults; /* minor page faults while touching its slices */
 };
 
+/* How many threads there will be when so many are asked for. */
+size_t assay_team_count(size_t requested);
+
 struct assay_team {
     const struct assay_topology *topology;
     size_t requested; /* threads asked for */
@@ -108,17 +111,16 @@ struct assay_times {
  * each thread's start and end on its own. Returns 0; or -1 with errno ENOMEM
  * or EAGAIN. Free with assay_times_free. */
 int assay_team_time(struct assay_team *team, const struct assay_arrays *arrays,
-                    const struct assay_kernels *kernels,
-                    enum assay_cycle cycle, uint64_t repetitions,
-                    struct assay_times *times);
+                    const struct assay_kernels *kernels, enum assay_cycle cycle,
+                    uint64_t repetitions, struct assay_times *times);
 void assay_times_free(struct assay_times *times);
 
 /* Compare all three arrays with what so many cycles must leave; errors[array]
  * is the result. words[0] and words[1] get what read must have returned in
  * even and in odd repetitions (may be NULL). Returns as assay_team_time. */
 int assay_team_verify(struct assay_team *team,
-                      const struct assay_arrays *arrays,
-                      enum assay_cycle cycle, uint64_t repetitions,
+                      const struct assay_arrays *arrays, enum assay_cycle cycle,
+                      uint64_t repetitions,
                       struct assay_error errors[ASSAY_ARRAYS],
                       uint32_t words[2]);
 

@@ -66,6 +66,9 @@ int assay_file_count(uint64_t *out, const char *root, const char *format, ...)
 /* The whole file (cut at 16 MiB), allocated; or NULL with errno. */
 char *assay_file_text(const char *root, const char *path);
 
+/* What stands behind the first newline, or NULL where there is none. */
+const char *assay_next_line(const char *text);
+
 /* The number behind `key` in text made of lines "key: 12 kB" or "key 12": in
  * bytes where it is in kB. Returns 0, or -1 where there is none. The key is
  * matched from the start of a line and whole. */
@@ -98,7 +101,8 @@ int assay_topology_sysfs(struct assay_topology *t, const char *root,
                          const struct assay_mask *nodes, char *error,
                          size_t size);
 
-/* Version of hwloc at run time, or "none". buf gets it; returns buf. */
+/* Version of hwloc that this was built with, and of the interface of the one
+ * that runs: "2.9.0 (API 2.8.0)"; or "none". buf gets it; returns buf. */
 char *assay_topology_hwloc_version(char *buf, size_t size);
 
 /* Sort cpus and numas, count what is distinct among them. */

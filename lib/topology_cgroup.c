@@ -77,26 +77,35 @@ static bool parse_mount(const char *line, const char *controller,
            (strcmp(type, "cgroup") == 0 && has_word(options, controller));
 }
 
-/* Path of the own group in the hierarchy: v1's line has the controller in its
- * second field, v2's is "0::path". Returns 0 or -1. */
+/* Whether a line "4:cpu,cpuacct:/path" of /proc/self/cgroup speaks of the
+ * hierarchy of this mount: v1's has the controller in its second field, v2's
+ * is "0::/path". *path is then where the path begins. */
+static bool parse_group(const char *line, const struct mount *m,
+                        const char *controller, const char **path)
+{
+    char names[256];
+    int end = 0;
+
+    if (m->version == 2) {
+        *path = line + 3;
+        return strncmp(line, "0::/", 4) == 0;
+    }
+    if (sscanf(line, "%*[0-9]:%255[^:\n]:%n", names, &end) != 1 || end == 0)
+        return false;
+    *path = line + end;
+    return has_word(names, controller);
+}
+
+/* Path of the own group in the hierarchy. Returns 0 or -1. */
 static int own_group(const char *groups, const struct mount *m,
                      const char *controller, char *path, size_t size)
 {
-    for (; groups && *groups; groups = strchr(groups, '\n')) {
-        char names[256] = "", *colon;
-        const char *second, *third;
+    const char *found;
 
-        groups += *groups == '\n';
-        second = strchr(groups, ':');
-        third = second ? strchr(second + 1, ':') : NULL;
-        if (!third || (size_t)(third - second) > sizeof(names))
+    for (; groups && *groups; groups = assay_next_line(groups)) {
+        if (!parse_group(groups, m, controller, &found))
             continue;
-        memcpy(names, second + 1, (size_t)(third - second) - 1);
-        colon = names;
-        if (m->version == 2 ? strncmp(groups, "0::", 3) != 0
-                            : !has_word(colon, controller))
-            continue;
-        snprintf(path, size, "%.*s", (int)strcspn(third + 1, "\n"), third + 1);
+        snprintf(path, size, "%.*s", (int)strcspn(found, "\n"), found);
         return 0;
     }
     return -1;
@@ -150,8 +159,7 @@ void assay_cgroup_walk(const char *root, const char *controller,
         if (parse_mount(line, controller, m) &&
             own_group(groups, m, controller, path, sizeof(path)) == 0)
             walk_up(root, m, path, visit, arg);
-        line = strchr(line, '\n');
-        line += line != NULL;
+        line = assay_next_line(line);
     }
     free(m);
     free(mounts);

@@ -176,6 +176,13 @@ static const char *behind_key(const char *line, const char *key)
     return line + strspn(line, " \t");
 }
 
+const char *assay_next_line(const char *text)
+{
+    const char *end = strchr(text, '\n');
+
+    return end ? end + 1 : NULL;
+}
+
 int assay_text_count(const char *text, const char *key, uint64_t *out)
 {
     while (text && *text) {
@@ -189,9 +196,7 @@ int assay_text_count(const char *text, const char *key, uint64_t *out)
                 *out = *out > UINT64_MAX / 1024 ? UINT64_MAX : *out * 1024;
             return 0;
         }
-        text = strchr(text, '\n');
-        if (text)
-            text++;
+        text = assay_next_line(text);
     }
     return -1;
 }

@@ -230,8 +230,8 @@ char *assay_topology_hwloc_version(char *buf, size_t size)
 {
     unsigned version = hwloc_get_api_version();
 
-    snprintf(buf, size, "%u.%u.%u", version >> 16, version >> 8 & 255,
-             version & 255);
+    snprintf(buf, size, "%s (API %u.%u.%u)", HWLOC_VERSION, version >> 16,
+             version >> 8 & 255, version & 255);
     return buf;
 }
 

@@ -242,8 +242,8 @@ uint64_t assay_product(uint64_t a, uint64_t b)
 
 char *assay_size_text(uint64_t bytes, char *buf)
 {
-    static const char *const names[] = {"KiB", "MiB", "GiB", "TiB", "PiB",
-                                        "EiB"};
+    static const char *const names[] = {"KiB", "MiB", "GiB",
+                                        "TiB", "PiB", "EiB"};
     double value = (double)bytes / 1024;
     size_t i = 0;
 

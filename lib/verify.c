@@ -171,8 +171,8 @@ static void count_wrong(struct assay_error *error, uint64_t i, const double *x,
         error->first = i;
     if (relative > error->max)
         error->max = relative;
-    error->sum = relative < DBL_MAX - error->sum ? error->sum + relative
-                                                 : DBL_MAX;
+    error->sum =
+        relative < DBL_MAX - error->sum ? error->sum + relative : DBL_MAX;
 }
 
 static struct assay_error verify_double(const double *x, double factor,
@@ -226,8 +226,8 @@ struct assay_error assay_error_join(struct assay_error a, struct assay_error b)
     return a;
 }
 
-uint32_t assay_expect_words(enum assay_type type, double factor,
-                            uint64_t begin, uint64_t n)
+uint32_t assay_expect_words(enum assay_type type, double factor, uint64_t begin,
+                            uint64_t n)
 {
     uint32_t sum = 0;
 

@@ -53,10 +53,10 @@ void assay_fill(void *base, enum assay_type type, double factor, bool flat,
                 uint64_t begin, uint64_t n);
 
 struct assay_error {
-    double max;       /* largest relative error; DBL_MAX for NaN or infinity */
-    double sum;       /* of the relative errors, at most DBL_MAX */
-    uint64_t wrong;   /* elements that differ at all */
-    uint64_t first;   /* index of the first of them */
+    double max;     /* largest relative error; DBL_MAX for NaN or infinity */
+    double sum;     /* of the relative errors, at most DBL_MAX */
+    uint64_t wrong; /* elements that differ at all */
+    uint64_t first; /* index of the first of them */
 };
 
 /* Compare [begin, begin + n) with factor x p(i), or with factor if flat. Every
@@ -67,12 +67,11 @@ struct assay_error assay_verify(const void *base, enum assay_type type,
                                 uint64_t n);
 
 /* Errors of one range and of the range behind it, taken together. */
-struct assay_error assay_error_join(struct assay_error a,
-                                    struct assay_error b);
+struct assay_error assay_error_join(struct assay_error a, struct assay_error b);
 
 /* What the read kernel must return for [begin, begin + n). */
-uint32_t assay_expect_words(enum assay_type type, double factor,
-                            uint64_t begin, uint64_t n);
+uint32_t assay_expect_words(enum assay_type type, double factor, uint64_t begin,
+                            uint64_t n);
 
 /* Largest relative error that is taken for right: STREAM's own bounds. */
 double assay_tolerance(enum assay_type type); /* 1e-13, float 1e-6 */

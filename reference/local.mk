@@ -6,5 +6,6 @@ references += \
 	%D%/streambenchmark-10core-length/stream.ref \
 	%D%/streambenchmark-10core-original/stream.ref \
 	%D%/streambenchmark-10core-scaling/stream.ref \
+	%D%/streambenchmark-10core-single/stream.ref \
 	%D%/streambenchmark-10core/stream.ref \
 	# end of references

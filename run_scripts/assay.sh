@@ -143,9 +143,12 @@ assay_place() {
     host=$(assay_host)
     assay_find_system "$host"
     case $assay_system in
-    '' | .* | *[!A-Za-z0-9._-]*)
+    '' | [!A-Za-z0-9]* | *[!A-Za-z0-9._-]*)
         assay_refuse "'$assay_system' is no name of a system" ;;
     esac
+    # Outside of a job there is nothing to ask.
+    assay_nodes=$host
+    [ -n "${SLURM_JOB_ID:-${SLURM_JOBID:-}}" ] || return 0
     assay_nodes=$("$assay_command" campaign nodes --job --host "$host") || exit 2
 }
 

@@ -36,6 +36,11 @@ void stream_need(const struct plan *plan, uint64_t n)
 
     if (need <= room(plan))
         return;
+    if (plan->opt->hugepages == ASSAY_HUGE_HUGETLB)
+        assay_die(plan->run, ASSAY_NOTRUN,
+                  "--hugepages=hugetlb: 3 arrays take %s, the pool has %s",
+                  assay_size_text(need, need_text),
+                  assay_size_text(plan->memory.hugetlb, have_text));
     assay_die(plan->run, ASSAY_BROKEN,
               "elements: 3 arrays of %llu take %s, and %s may be had (%s)",
               (unsigned long long)n, assay_size_text(need, need_text),
@@ -125,6 +130,8 @@ static void plan_elements(struct plan *plan)
     opt->elements = stream_elements(plan, 4);
     if (opt->elements <= most)
         return;
+    if (opt->hugepages == ASSAY_HUGE_HUGETLB)
+        stream_need(plan, opt->elements);
     plan->cut_from = opt->elements;
     opt->elements = most > 64 ? most / 64 * 64 : 64;
     assay_warn(plan->run, "arrays cut from %s to %s each: no more memory (%s)",
@@ -181,8 +188,8 @@ static void write_opt(struct plan *plan)
 {
     const struct options *opt = plan->opt;
     struct assay_fields more = {0};
-    uint64_t n = opt->mode == MODE_LENGTH ? stream_elements(plan, 1)
-                                          : opt->elements;
+    uint64_t n =
+        opt->mode == MODE_LENGTH ? stream_elements(plan, 1) : opt->elements;
     char *cpus;
     int *list = calloc(plan->topology->ncpus, sizeof(*list));
 
@@ -205,8 +212,7 @@ static void write_opt(struct plan *plan)
     free(list);
 }
 
-void stream_plan(struct plan *plan, struct assay_run *run,
-                 struct options *opt)
+void stream_plan(struct plan *plan, struct assay_run *run, struct options *opt)
 {
     *plan = (struct plan){.run = run, .opt = opt};
     plan_refusals(plan);

@@ -9,8 +9,7 @@
 /* Lines "# ...": what the figures below them count, and where they were
  * taken. */
 void stream_print_facts(FILE *out, const struct plan *plan,
-                        const struct setup *setup,
-                        const struct result *result);
+                        const struct setup *setup, const struct result *result);
 
 /* The box; counted: with its line "(10 threads)". */
 void stream_print_box(FILE *out, const struct result *result, bool counted);

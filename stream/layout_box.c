@@ -12,8 +12,8 @@ static void print_counted(FILE *out, const struct plan *plan, size_t ops)
 
     for (size_t op = 0; op < ops; op++)
         fprintf(out, " %llu",
-                (unsigned long long)assay_work_bytes(
-                    (enum assay_op)op, 1, size, plan->write_allocate));
+                (unsigned long long)assay_work_bytes((enum assay_op)op, 1, size,
+                                                     plan->write_allocate));
 }
 
 void stream_print_facts(FILE *out, const struct plan *plan,
@@ -40,10 +40,8 @@ void stream_print_facts(FILE *out, const struct plan *plan,
     fprintf(out, "\n# threads: requested %zu, counted %zu, on CPUs %s, pin %s",
             setup->threads, result->threads, result->cpus,
             assay_pin_words[opt->pin]);
-    if (opt->hugepages != ASSAY_HUGE_NEVER)
-        fprintf(out, "; huge pages %s: %s",
-                assay_hugepages_words[opt->hugepages],
-                assay_size_text(result->huge_bytes, huge));
+    fprintf(out, "; huge pages (%s): %s", assay_hugepages_words[opt->hugepages],
+            assay_size_text(result->huge_bytes, huge));
     fprintf(out, "\n");
 }
 
@@ -54,8 +52,8 @@ static void print_row(FILE *out, const char *name, int width,
     size_t length = strlen(name);
 
     for (size_t i = 0; i <= length; i++)
-        label[i] = name[i] >= 'a' && name[i] <= 'z' ? (char)(name[i] - 32)
-                                                    : name[i];
+        label[i] =
+            name[i] >= 'a' && name[i] <= 'z' ? (char)(name[i] - 32) : name[i];
     strcat(label, ":");
     fprintf(out, "╟─ %-*s%.1f MB/s%s\n", width, label, result->best[op],
             result->ticks[op] < STREAM_TICKS ? " (invalid: too short)" : "");
@@ -71,9 +69,10 @@ void stream_print_box(FILE *out, const struct result *result, bool counted)
         fprintf(out, "╠══╡ (%zu threads)\n", result->threads);
     for (size_t op = 0; op < result->ops; op++)
         print_row(out, assay_work((enum assay_op)op)->name, width, result, op);
-    fprintf(out, "╟─────────────────────\n"
-                 "║ Median: %.1f MB/s\n"
-                 "╚═════════════════════\n",
+    fprintf(out,
+            "╟─────────────────────\n"
+            "║ Median: %.1f MB/s\n"
+            "╚═════════════════════\n",
             result->median);
 }
 

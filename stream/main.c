@@ -8,7 +8,8 @@
 
 int main(int argc, char **argv)
 {
-    struct options opt = {.repetitions = 10, .rounds = 3};
+    struct options opt = {
+        .repetitions = 10, .rounds = 3, .hugepages = ASSAY_HUGE_THP};
     struct assay_run *run = assay_start(argc, argv, &stream_program, &opt);
     struct plan plan;
 

@@ -19,17 +19,16 @@ struct setup stream_setup(const struct plan *plan)
 }
 
 /* Keys of a measurement, but for stores and write_allocate. */
-static struct assay_fields keys_common(const struct plan *plan,
-                                       const struct setup *setup,
-                                       size_t threads)
+static struct assay_fields
+keys_common(const struct plan *plan, const struct setup *setup, size_t threads)
 {
     const struct options *opt = plan->opt;
     struct assay_fields f = {0};
 
     assay_fields_text(&f, "host", plan->host);
     assay_fields_text(&f, "mode", stream_mode_words[opt->mode]);
-    if (setup->part)
-        assay_fields_text(&f, "part", setup->part);
+    if (setup->source)
+        assay_fields_text(&f, "source", setup->source);
     if (setup->round)
         assay_fields_count(&f, "round", setup->round);
     assay_fields_count(&f, "threads", threads);
@@ -62,8 +61,8 @@ struct assay_fields stream_keys(const struct plan *plan,
 
 /* The same for one kernel, which may store otherwise, or not at all. */
 static struct assay_fields keys_of_op(const struct plan *plan,
-                                      const struct setup *setup,
-                                      size_t threads, enum assay_op op)
+                                      const struct setup *setup, size_t threads,
+                                      enum assay_op op)
 {
     struct assay_fields f = keys_common(plan, setup, threads);
     bool counted = plan->write_allocate && assay_work(op)->allocates > 0;
@@ -74,8 +73,7 @@ static struct assay_fields keys_of_op(const struct plan *plan,
 }
 
 /* Say, before the measurement, what will make its threads share cores. */
-static void warn_threads(const struct plan *plan,
-                         const struct assay_team *team)
+static void warn_threads(const struct plan *plan, const struct assay_team *team)
 {
     if (team->threads < team->requested)
         assay_warn(plan->run,
@@ -105,7 +103,7 @@ static void map(const struct plan *plan, const struct setup *setup,
     if (assay_arrays_map(arrays, (enum assay_type)plan->opt->type,
                          setup->elements,
                          (enum assay_hugepages)plan->opt->hugepages,
-                         setup->mem_node) < 0)
+                         setup->unbound ? -1 : setup->mem_node) < 0)
         assay_die(plan->run, ASSAY_BROKEN, "3 arrays of %s: %s",
                   assay_size_text(stream_bytes(plan, setup->elements), text),
                   strerror(errno));
@@ -138,8 +136,9 @@ static void check_places(const struct plan *plan, struct assay_team *team,
                             : "a thread was not on the CPU asked for",
                      &f);
     if (crowded)
-        assay_warn(plan->run, "%zu threads shared a core with another (CPUs %s)",
-                   crowded, cpus ? cpus : "unknown");
+        assay_warn(plan->run,
+                   "%zu threads shared a core with another (CPUs %s)", crowded,
+                   cpus ? cpus : "unknown");
     if (moved)
         assay_warn(plan->run, "%zu threads moved to another CPU%s", moved,
                    asked ? " although pinned" : "");
@@ -148,31 +147,80 @@ static void check_places(const struct plan *plan, struct assay_team *team,
     free(cpus);
 }
 
-/* Where the pages lie. */
+/* NUMA node nearest to a CPU, or -1. */
+static int node_of(const struct assay_topology *t, int cpu)
+{
+    for (size_t i = 0; i < t->ncpus; i++)
+        if ((int)t->cpus[i].cpu == cpu)
+            return (int)t->cpus[i].numa;
+    return -1;
+}
+
+struct pages {
+    size_t sampled, right, unknown; /* of them: on the node meant, not told */
+};
+
+/* Ask for the first, middle and last page of every slice. */
+static struct pages sample_pages(const struct setup *setup,
+                                 const struct assay_team *team,
+                                 const struct assay_arrays *arrays)
+{
+    size_t size = assay_type_size(arrays->type);
+    struct pages pages = {0};
+
+    for (size_t t = 0; t < team->threads; t++) {
+        int meant = setup->mem_node >= 0
+                        ? setup->mem_node
+                        : node_of(team->topology, team->seats[t].cpu);
+        uint64_t begin, n;
+
+        assay_team_slice(team, t, arrays->n, size, &begin, &n);
+        for (uint64_t k = 0; n > 0 && k < 3 * ASSAY_ARRAYS; k++) {
+            const char *base = arrays->base[k % ASSAY_ARRAYS];
+            uint64_t i = begin + (n - 1) / 2 * (k / ASSAY_ARRAYS);
+            int node = assay_page_node(base + i * size);
+
+            pages.sampled++;
+            pages.right += node >= 0 && node == meant;
+            pages.unknown += node < 0;
+        }
+    }
+    return pages;
+}
+
+/* Where the pages lie: on the node asked for, or on the one of the thread
+ * that computes with them. On a machine of one node there is no other. */
 static void check_pages(const struct plan *plan, const struct setup *setup,
+                        const struct assay_team *team,
                         const struct assay_arrays *arrays,
                         const struct assay_fields *keys, struct result *result)
 {
-    bool asked = plan->opt->hugepages != ASSAY_HUGE_NEVER;
+    struct pages pages = sample_pages(setup, team, arrays);
+    bool one_node = plan->topology->nnumas <= 1;
+    bool all = one_node || pages.right == pages.sampled;
+    bool asked = setup->mem_node >= 0;
     struct assay_fields f = {0};
-    uint64_t total = 0;
-    char got[16], all[16];
 
-    for (int i = 0; i < ASSAY_ARRAYS; i++) {
+    for (int i = 0; i < ASSAY_ARRAYS; i++)
         result->huge_bytes += assay_huge_bytes(arrays->map[i], arrays->bytes);
-        total += arrays->bytes;
-    }
     assay_fields_append(&f, keys);
     assay_fields_text(&f, "hugepages",
                       assay_hugepages_words[plan->opt->hugepages]);
     assay_fields_count(&f, "huge_bytes", result->huge_bytes);
-    if (asked && result->huge_bytes < total / 2)
-        assay_warn(plan->run, "huge pages: %s asked for, %s of %s had",
-                   assay_hugepages_words[plan->opt->hugepages],
-                   assay_size_text(result->huge_bytes, got),
-                   assay_size_text(total, all));
-    (void)setup;
-    assay_check_fact(plan->run, "pages", true, "where the arrays lie", &f);
+    assay_fields_count(&f, "pages_sampled", pages.sampled);
+    assay_fields_count(&f, "pages_placed", pages.right);
+    assay_fields_count(&f, "pages_unknown", pages.unknown);
+    if (!all && !asked)
+        assay_warn(plan->run,
+                   "%zu of %zu pages sampled are not known to lie "
+                   "on the node of the thread that uses them",
+                   pages.sampled - pages.right, pages.sampled);
+    assay_check_fact(plan->run, "placement", all || !asked,
+                     one_node ? "one node"
+                     : all    ? "every page sampled is where it was meant to be"
+                     : asked  ? "a page is not on the node asked for"
+                              : "no node was asked for",
+                     &f);
     assay_fields_free(&f);
 }
 
@@ -199,10 +247,10 @@ static void check_data(const struct plan *plan, struct assay_team *team,
         unsigned proof = assay_proof(setup->cycle, op);
 
         snprintf(name, sizeof(name), "%s.data", assay_work(op)->name);
-        result->valid &= assay_check(
-            plan->run, name,
-            proof < ASSAY_ARRAYS ? errors[proof].max : wrong_sums,
-            proof < ASSAY_ARRAYS ? tolerance : 0.0, keys);
+        result->valid &=
+            assay_check(plan->run, name,
+                        proof < ASSAY_ARRAYS ? errors[proof].max : wrong_sums,
+                        proof < ASSAY_ARRAYS ? tolerance : 0.0, keys);
     }
     for (int i = 0; i < ASSAY_ARRAYS; i++) {
         result->average_error[i] = errors[i].sum / (double)arrays->n;
@@ -245,9 +293,9 @@ static void record_op(const struct plan *plan, const struct setup *setup,
                       struct result *result)
 {
     enum assay_op op = (enum assay_op)i;
-    uint64_t bytes =
-        assay_work_bytes(op, setup->elements, assay_type_size(plan->kernels.type),
-                         plan->write_allocate);
+    uint64_t bytes = assay_work_bytes(op, setup->elements,
+                                      assay_type_size(plan->kernels.type),
+                                      plan->write_allocate);
     struct assay_fields keys = keys_of_op(plan, setup, result->threads, op);
     double *rate = calloc(times->repetitions, sizeof(*rate));
     size_t n;
@@ -258,7 +306,7 @@ static void record_op(const struct plan *plan, const struct setup *setup,
     if (n < times->repetitions - 1)
         assay_warn(plan->run, "%s: %zu times of 0 or less were discarded",
                    assay_work(op)->name, (size_t)times->repetitions - 1 - n);
-    if (n > 0)
+    if (n > 0 && !setup->round)
         assay_metric(plan->run,
                      &(struct assay_metric){.name = assay_work(op)->name,
                                             .unit = "MB/s",
@@ -281,8 +329,8 @@ static void judge_clock(const struct plan *plan,
     for (size_t op = 0; op < times->ops; op++) {
         double shortest = times->shortest[op];
 
-        result->ticks[op] = shortest < DBL_MAX && tick > 0.0 ? shortest / tick
-                                                             : 0.0;
+        result->ticks[op] =
+            shortest < DBL_MAX && tick > 0.0 ? shortest / tick : 0.0;
         if (result->best[op] <= 0.0)
             result->ticks[op] = 0.0;
         if (result->ticks[op] < fewest)
@@ -316,7 +364,7 @@ static void record_summary(const struct plan *plan, const struct setup *setup,
     result->minimum = stats.min;
     result->maximum = stats.max;
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-        if (result->minimum > 0.0)
+        if (result->minimum > 0.0 && !setup->round)
             assay_metric(plan->run,
                          &(struct assay_metric){.name = rows[i].name,
                                                 .unit = "MB/s",
@@ -326,8 +374,7 @@ static void record_summary(const struct plan *plan, const struct setup *setup,
     assay_fields_free(&keys);
 }
 
-struct result stream_measure(const struct plan *plan,
-                             const struct setup *setup)
+struct result stream_measure(const struct plan *plan, const struct setup *setup)
 {
     struct result result = {0};
     struct assay_team team;
@@ -346,7 +393,7 @@ struct result stream_measure(const struct plan *plan,
     result.threads = team.threads;
     keys = stream_keys(plan, setup, team.threads);
     check_places(plan, &team, &keys);
-    check_pages(plan, setup, &arrays, &keys, &result);
+    check_pages(plan, setup, &team, &arrays, &keys, &result);
     check_data(plan, &team, &arrays, setup, &times, &keys, &result);
     for (size_t op = 0; op < times.ops; op++)
         record_op(plan, setup, &times, op, &result);

@@ -10,9 +10,11 @@ struct setup {
     uint64_t elements;
     enum assay_cycle cycle;
     int cpu_node, mem_node; /* of the NUMA matrix; -1: anywhere */
+    bool unbound;           /* mem_node is the only one: not to be bound */
     bool array_bytes;       /* lengths differ within the record */
-    const char *part;       /* "single", "multi": parts of one record; or NULL */
-    uint64_t round;         /* of runs in turn, from 1; or 0 */
+    const char *source;     /* "assay", beside "original"; or NULL */
+    uint64_t round;         /* of runs in turn, from 1: its checks alone are
+                               recorded, the caller has the rates; or 0 */
 };
 
 /* setup of the plan's own threads and elements. */
@@ -20,15 +22,15 @@ struct setup stream_setup(const struct plan *plan);
 
 struct result {
     size_t ops;
-    size_t threads;            /* that there were */
-    double best[ASSAY_OPS];    /* MB/s; 0 where no repetition counts */
+    size_t threads;         /* that there were */
+    double best[ASSAY_OPS]; /* MB/s; 0 where no repetition counts */
     double minimum_time[ASSAY_OPS], average_time[ASSAY_OPS],
         maximum_time[ASSAY_OPS]; /* s */
     double ticks[ASSAY_OPS];     /* of the clock, in the shortest repetition */
     double median, minimum, maximum; /* MB/s, over STREAM's four kernels */
-    bool clocked; /* every kernel took 20 ticks or more */
-    bool valid;   /* the arrays are right */
-    struct assay_error worst; /* of the three arrays */
+    bool clocked;                    /* every kernel took 20 ticks or more */
+    bool valid;                      /* the arrays are right */
+    struct assay_error worst;        /* of the three arrays */
     double average_error[ASSAY_ARRAYS];
     uint64_t huge_bytes; /* of the arrays, in huge pages */
     char cpus[64];       /* where the threads were at last, cut if long */

@@ -4,15 +4,17 @@
 #include "lib/kernels.h"
 #include "stream/options.h"
 
-const char *const stream_mode_words[] = {
-    "bandwidth", "benchmark", "scaling", "length", "kernels",
-    "numa",      "classic",   "original", NULL};
+const char *const stream_mode_words[] = {"bandwidth", "benchmark", "scaling",
+                                         "length",    "kernels",   "numa",
+                                         "classic",   "original",  NULL};
 
 static const char *const count_words[] = {"auto", "yes", "no", NULL};
 
 #define OPT(field) offsetof(struct options, field)
 #define CHOICE(name, field, words, arg, help)                                  \
-    {0, name, ASSAY_CHOICE, OPT(field), 0, 0, words, arg, help, NULL}
+    {                                                                          \
+        0, name, ASSAY_CHOICE, OPT(field), 0, 0, words, arg, help, NULL        \
+    }
 
 static const struct assay_option table[] = {
     {'m', "mode", ASSAY_CHOICE, OPT(mode), 0, 0, stream_mode_words, "MODE",

@@ -24,14 +24,14 @@ struct options {
     uint64_t elements; /* of each array; 0: from the caches */
     uint64_t threads;  /* 0: OMP_NUM_THREADS, else one a core */
     uint64_t repetitions;
-    uint64_t rounds; /* of ours and the original in turn */
-    int mode;        /* enum stream_mode */
-    int type;        /* enum assay_type */
-    int kernel;      /* enum assay_isa */
-    int stores;      /* enum assay_stores */
-    int write_allocate; /* enum stream_count */
-    int pin;            /* enum assay_pin */
-    int hugepages;      /* enum assay_hugepages */
+    uint64_t rounds;      /* of ours and the original in turn */
+    int mode;             /* enum stream_mode */
+    int type;             /* enum assay_type */
+    int kernel;           /* enum assay_isa */
+    int stores;           /* enum assay_stores */
+    int write_allocate;   /* enum stream_count */
+    int pin;              /* enum assay_pin */
+    int hugepages;        /* enum assay_hugepages */
     const char *scaling;  /* "all", "numa", "socket" or "1,2,4"; or NULL */
     const char *plot;     /* SVG file of the scaling; or NULL */
     const char *original; /* stream.c, or its URL; or NULL */

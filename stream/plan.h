@@ -9,7 +9,7 @@
 
 struct plan {
     struct assay_run *run;
-    struct options *opt; /* with every default filled in */
+    struct options *opt;                   /* with every default filled in */
     const struct assay_topology *topology; /* the run's */
     struct assay_clock clock;
     struct assay_kernels kernels;
@@ -22,8 +22,7 @@ struct plan {
 
 /* Fill in the defaults, refuse what contradicts itself, warn of what makes a
  * figure doubtful, and write the opt line. Never fails back. */
-void stream_plan(struct plan *plan, struct assay_run *run,
-                 struct options *opt);
+void stream_plan(struct plan *plan, struct assay_run *run, struct options *opt);
 
 /* Elements of one array that fill `factor` outermost caches. */
 uint64_t stream_elements(const struct plan *plan, unsigned factor);

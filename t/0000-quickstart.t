@@ -215,6 +215,20 @@ END
     like( $err, qr/still missing after installing: make/, '... and says so' );
 }
 
+# bootstrap, where there are no autotools, says what to install.
+{
+    my $dir = tree( 1000, %complete );
+    copy( "$source/bootstrap", "$dir/bootstrap" ) or die "copy: $!";
+    local $ENV{PATH} = "$dir/bin";
+    my $said = qx(sh '$dir/bootstrap' 2>&1);
+    is( $? >> 8, 1, 'bootstrap without autotools: stops' );
+    is( $said, <<'END', '... and says what to do' );
+bootstrap: autoreconf not found: install autoconf (2.69 or newer) and automake (1.16), or run ./quickstart, which does
+END
+    $said = qx(sh '$dir/bootstrap' nosuch 2>&1);
+    is( $? >> 8, 2, '... and takes no words' );
+}
+
 # A failing step ends it, showing the end of its output.
 {
     my $dir = tree( 1000, %complete, make => 'echo "no rule"; exit 2' );

@@ -164,6 +164,11 @@ for my $hipcc ( 'exit 1', 'echo noise; echo noise >&2; exit 0' ) {
         '... saying why' );
 }
 
+# The installed command looks for its modules beside its own folder.
+( $status, $text ) = configure( undef, @quick, '--datadir=/elsewhere' );
+isnt( $status, 0, 'folders in which assay would not find itself are refused' );
+like( $text, qr/error: .*bindir and datadir/, '... with their names' );
+
 ( $status, $text ) = configure( undef, @quick, '--with-nosuch' );
 is( $status, 0, 'an option that we have not' );
 like( $text, qr/WARNING: unrecognized options: --with-nosuch/,

@@ -1,17 +1,25 @@
 # t/local.mk - included by the top-level Makefile.am; %D% is t.
 #
-# Blocks: 00xx the build and the front door.
+# Blocks: 00xx the build and the front door; 02xx the run of a program.
 
 unit_tests += \
+	%D%/unit/affinity \
 	%D%/unit/clock \
+	%D%/unit/memory \
+	%D%/unit/option \
+	%D%/unit/provenance \
+	%D%/unit/record \
+	%D%/unit/run \
 	%D%/unit/sha256 \
 	%D%/unit/stats \
+	%D%/unit/topology \
 	%D%/unit/units \
 	# end of unit_tests
 
 # Programs that tests run, each of one file of its name.
 test_programs += \
 	%D%/programs/probe \
+	%D%/programs/topology \
 	# end of test_programs
 
 test_scripts += \
@@ -21,18 +29,50 @@ test_scripts += \
 	%D%/0010-dist.t \
 	%D%/0020-house.t \
 	%D%/0030-scripts.t \
+	%D%/0200-run.t \
+	%D%/0201-run-signals.t \
+	%D%/0202-run-options.t \
+	%D%/0203-run-nomem.t \
+	%D%/0300-topology.t \
+	%D%/0400-judge-cases.t \
 	%D%/0500-ledger.t \
+	%D%/0510-campaign.t \
 	%D%/0600-run_scripts-options.t \
+	%D%/0610-run_scripts-attempt.t \
+	%D%/0620-run_scripts-stream.t \
+	%D%/0700-references.t \
+	%D%/1000-stream-layouts.t \
+	%D%/1010-stream-record.t \
+	%D%/1020-stream-options.t \
+	%D%/1030-stream-limits.t \
+	%D%/1040-stream-threads.t \
+	%D%/1050-stream-original.t \
+	%D%/1060-stream-clock.t \
+	%D%/1070-stream-kernels.t \
+	%D%/1080-stream-memcheck.t \
 	# end of test_scripts
 
 # Those of test_scripts that depend on how the programs were compiled.
 compiled_tests += \
 	%D%/0002-fastmath.t \
+	%D%/0200-run.t \
+	%D%/0201-run-signals.t \
+	%D%/0202-run-options.t \
+	%D%/0203-run-nomem.t \
+	%D%/0300-topology.t \
 	# end of compiled_tests
 
+# Files, and folders of which everything is distributed.
 test_data += \
-	%D%/data/run_scripts/TestTree.pm \
-	%D%/data/run_scripts/standin \
+	%D%/Probe.pm \
+	%D%/Stream.pm \
+	%D%/data/judge \
+	%D%/data/machines \
+	%D%/data/nomem.c \
+	%D%/data/run_scripts \
+	%D%/data/stream \
 	%D%/data/units.tsv \
 	%D%/unit/tap.h \
+	%D%/unit/tree.h \
+	%D%/data/stream/standin.c \
 	# end of test_data

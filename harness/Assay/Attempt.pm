@@ -13,6 +13,7 @@ use POSIX qw(strftime);
 
 use Assay::Launch qw(launch);
 use Assay::Ledger;
+use Assay::Nodes;
 use Assay::Record;
 
 our @EXPORT_OK = qw(abandon_attempt begin_attempt glob_in perform_attempt
@@ -59,6 +60,7 @@ sub begin_attempt {
                 number => $number,
                 time   => utc(),
                 script => $plan->{script},
+                host   => $plan->{host},
                 hosts  => join(q{,}, @{$plan->{nodes}}),
                 _reference_fields($plan),
             );
@@ -106,10 +108,10 @@ sub glob_in {
     return map {"$folder/$_"} sort grep { /\A$fits\z/ && !/\A[.]/ } readdir $handle;
 }
 
-# perform_attempt(LEDGER, PLAN, ATTEMPT): run it and enter how it went.
+# perform_attempt(LEDGER, PLAN, ATTEMPT, TICK): run it and enter how it went.
 # Returns the result of the launch; what can't be kept is in its `trouble`.
 sub perform_attempt {
-    my ($ledger, $plan, $attempt) = @_;
+    my ($ledger, $plan, $attempt, $tick) = @_;
 
     my $folder = $attempt->{folder};
     my $record = record_file($folder, $plan);
@@ -121,6 +123,7 @@ sub perform_attempt {
         stdout  => "$folder/stdout",
         stderr  => "$folder/stderr",
         mark    => "$folder:$$:" . time,
+        tick    => $tick,
     );
     $trouble //= _close_record($record, $plan, \%run);
     my $entered = eval {
@@ -143,6 +146,7 @@ sub abandon_attempt {
     my @hashes = split q{ }, $begun->{reference_sha256};
     my %plan = (
         script     => $begun->{script},
+        host       => $begun->{host},
         benchmarks => [$begun->{script} =~ s/^run_//r],
         nodes      => [split /,/, $begun->{hosts}],
         references => [map { {name => shift @names, sha256 => $_} } @hashes],
@@ -166,6 +170,7 @@ sub _enter {
 
     my $record = record_file($attempt->{folder}, $plan);
     my ($status, $reason) = _verdict($record);
+    $reason .= _launchers_word($run, $reason);
     my @files = map { ("${_}_sha256" => sha256_file("$attempt->{folder}/$_")) }
         qw(stdout stderr environment);
     my $program = $plan->{program} // 'unknown';
@@ -177,8 +182,9 @@ sub _enter {
                 time             => utc(),
                 seconds          => sprintf('%.3f', $run->{seconds}),
                 script           => $plan->{script},
+                host             => $plan->{host},
                 hosts            => join(q{,}, @{$plan->{nodes}}),
-                job              => $ENV{SLURM_JOB_ID} // 'none',
+                job              => Assay::Nodes::job() // 'none',
                 status           => $status,
                 reason           => $reason,
                 exit             => $run->{status},
@@ -194,6 +200,15 @@ sub _enter {
         }
     );
     return;
+}
+
+# What the launcher did, where the program has put it in words of its own.
+sub _launchers_word {
+    my ($run, $reason) = @_;
+
+    my (undef, $word) = _ending({%{$run}, error => undef}, {status => 'ok'}, q{});
+    return q{} if !$run->{timeout} && !$run->{stopped};
+    return index($reason, $word) < 0 ? " ($word)" : q{};
 }
 
 # The attempt's status in the ledger: what the judge will take its record for.
@@ -256,7 +271,7 @@ sub _ending {
     return if defined $own && $own ne 'ok';
     return (failed => $run->{error}) if defined $run->{error};
     return (failed => "stopped by SIG$run->{stopped}") if $run->{stopped};
-    return (timeout => sprintf 'timeout after %.0f s', $run->{seconds})
+    return (timeout => "timeout after $run->{limit} s")
         if $run->{timeout};
     return (failed => 'killed by ' . signal_name($run->{signal})) if $run->{signal};
     return if defined $own && $run->{status} == 0;

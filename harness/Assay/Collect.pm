@@ -15,9 +15,10 @@ use Storable ();
 # Above this many bytes a second process reads half of the records.
 my $SHARE_FROM = 16 << 20;
 
-# The order of the figures that Assay::Record hands on.
-my %FIGURE = (value => 0, best => 2, min => 3, q1 => 4, median => 5, q3 => 6,
-    max => 7);
+# What can be taken, in the order of the figures that Assay::Record hands on.
+my @TAKE = qw(value n best min q1 median q3 max samples);
+my %FIGURE = map { $TAKE[$_] => $_ } 0 .. $#TAKE;
+my $SAMPLES = $FIGURE{samples};
 
 my @MERGED = qw(data trouble functional notrun touched);
 
@@ -43,6 +44,7 @@ sub new {
 
     for my $series (@{$self->{series}}) {
         push @{$self->{by_metric}{$series->{metric}}}, $series;
+        $self->{fixed}{$_} = 1 for keys %{$series->{where}};
         $self->{sampled}{$series->{metric}} = 1
             if defined $series->{take} && $series->{take} eq 'samples';
     }
@@ -141,13 +143,14 @@ sub _merge_data {
         my $mine = $self->{data}[$s]{$row} ||= {};
         for my $place (keys %{$table->{$row}}) {
             my $entry = $table->{$row}{$place};
-            $entry->[0] = $id->[$entry->[0]];
             my $old = $mine->{$place};
-            if (!$old) { $mine->{$place} = $entry; next }
-            $self->_differ($s, $row, $place, $entry->[1], $old->[0],
-                $entry->[0]) if $old->[0] != $entry->[0];
-            push @$old, @$entry[2 .. $#$entry];
-            $old->[1] = $entry->[1];
+            my $sig = $id->[unpack 'N', $entry];
+            substr $entry, 0, 4, pack 'N', $sig;
+            if (!defined $old) { $mine->{$place} = $entry; next }
+            my $first = unpack 'N', $old;
+            $self->_differ($s, $row, $place, (values_of($entry))[1], $first,
+                $sig) if $first != $sig;
+            $mine->{$place} .= substr $entry, 4;
         }
     }
     return;
@@ -165,27 +168,28 @@ sub _read_one {
 
     $record->read_file();
     my $bench = $record->{bench};
-    my @hosts = sort keys %{$record->{hosts}};
-    $self->{records}[$attempt] = {
-        path   => $path,
-        bench  => $bench,
-        class  => $record->{class},
-        why    => $record->{why},
-        digest => $record->{digest},
-        run    => scalar $record->run_key(),
-        hosts  => $record->{stopped} ? [] : \@hosts,
-        opt    => $record->{class} || @{$record->{notrun}}
-            ? $record->{opt} : [],
+    my %about = (
+        path    => $path,
+        bench   => $bench,
+        class   => $record->{class},
+        why     => $record->{why},
+        run     => scalar $record->run_key(),
         excused => scalar $record->excused(),
-        notrun  => @{$record->{notrun}}
-            ? $record->{notrun}[0]{reason} : undef,
-    };
+        measured => $record->{metrics},
+        hosts    => $record->{stopped} ? q{}
+            : join(q{,}, sort keys %{$record->{hosts}}),
+        notrun => @{$record->{notrun}} ? $record->{notrun}[0]{reason} : undef,
+    );
+    my @opt = map { $self->_asked_of($_) } @{$record->{opt}};
+    $about{opt} = \@opt if @opt;
+    delete @about{grep { !defined $about{$_} } keys %about};
+    $self->{records}[$attempt] = \%about;
     if (defined $bench) {
         $self->{metrics}{"$bench.$_"}++ for keys %{$record->{names}};
     }
     if ($record->{class}) {
         for my $k (@kept) {
-            push @{$self->{touched}[$k->{s}]{$k->{row}}{$k->{place}}},
+            push @{$self->{touched}[$k->[0]{s}]{$k->[0]{row}}{$k->[1]}},
                 $attempt;
         }
     }
@@ -197,31 +201,46 @@ sub _read_one {
     return;
 }
 
-# One metric line: keep what the clauses ask for.
-sub _metric {
-    my ($self, $kept, $record, $m) = @_;
-    my $metric = "$record->{bench}.$m->{name}";
+# Of an opt line, the keys that some clause fixes.
+sub _asked_of {
+    my ($self, $fields) = @_;
+    my %kept = map { $_ => $fields->{$_} }
+        grep { $self->{fixed}{$_} } keys %$fields;
+    return %kept ? \%kept : ();
+}
 
-    my $asked = $self->{by_metric}{$metric} or return;
-    my $place = $m->{place};
-    my $kind = defined $place->{pair} ? 'pair'
-        : defined $place->{device}    ? 'device'
-        : defined $place->{host}      ? 'node'
-        :                               'none';
-    my $fits = $m->{shape}{fits}{"$metric $kind"}
-        ||= $self->_fits($asked, $kind, $m->{shape});
-    my $name = $kind eq 'node' ? $place->{host}
-        : $kind eq 'pair'      ? $place->{pair}
-        : $kind eq 'device'    ? "$place->{host}/$place->{device}"
-        :                        'system';
-    my $fitted = 0;
-    for my $fit (@$fits) {
-        my $series = $fit->{series};
-        next if $series->{at} && _elsewhere($series->{at}, $place);
-        $fitted = 1;
-        push @$kept, $self->_figure($fit, $m, $name);
+# One metric line: keep what the clauses ask for, [ASK, PLACE, VALUE, WHY,
+# IDENTITY].
+sub _metric {
+    my ($self, $kept, $record, $name, $unit, $figures, $at, $shape, $id) = @_;
+    my $kind = defined $at->{pair} ? 'pair'
+        : defined $at->{device}    ? 'device'
+        : defined $at->{host}      ? 'node'
+        :                            'none';
+    my $asks = $shape->{asks}{"$record->{bench}.$name $unit $kind"}
+        ||= $self->_asks("$record->{bench}.$name", $unit, $kind, $shape);
+
+    return if !@$asks;
+    my $place = $kind eq 'node' ? $at->{host}
+        : $kind eq 'pair'       ? $at->{pair}
+        : $kind eq 'device'     ? "$at->{host}/$at->{device}"
+        :                         'system';
+    for my $ask (@$asks) {
+        if ($ask->{unfit}) {
+            $self->{unfit}{$ask->{unfit}}++;
+            next;
+        }
+        next if $ask->{at} && _elsewhere($ask->{at}, $at);
+        my $index = defined $ask->{index} ? $ask->{index}
+            : defined $figures->[5]       ? 5
+            :                               0;
+        my $value = $figures->[$index];
+        my $why = $ask->{trouble};
+        if    (defined $value)      { $value *= $ask->{scale} }
+        elsif ($index != $SAMPLES) { $why ||= $ask->{lost} }
+        $why ||= _beyond($ask, $unit, $figures) if $ask->{bounded};
+        push @$kept, [$ask, $place, $value, $why, $index, $id];
     }
-    $self->{unfit}{$metric}++ if !$fitted;
     return;
 }
 
@@ -231,35 +250,71 @@ sub _elsewhere {
         keys %$at;
 }
 
-# Which series a line of this shape belongs to: remembered with the shape.
-sub _fits {
-    my ($self, $asked, $kind, $shape) = @_;
+# What is asked of lines of one metric, unit, kind of place and shape: found
+# out once.
+sub _asks {
+    my ($self, $metric, $unit, $kind, $shape) = @_;
     my $keys = $shape->{keys};
-    my @fits;
+    my @asks;
 
-    for my $series (@$asked) {
+    for my $series (@{$self->{by_metric}{$metric} || []}) {
         my $where = $series->{where};
         next if grep { !defined $keys->{$_} || $keys->{$_} ne $where->{$_} }
             keys %$where;
         $self->{kinds}[$series->{index}]{$kind} = 1;
         next if $series->{scope} ne 'system' && $series->{scope} ne $kind;
-        my %rest = %$keys;
-        delete @rest{keys %$where, @{$series->{each}}, 'functional'};
-        delete $rest{ranks} if $kind eq 'pair' && $series->{across};
-        my ($lacking) = grep { !defined $keys->{$_} } @{$series->{each}};
-        push @fits, {
-            series     => $series,
-            functional => defined $keys->{functional}
-                && $keys->{functional} ne 'no' ? 1 : 0,
-            lacking => $lacking,
-            row => join("\0", map { defined $_ ? $_ : q{} }
-                @$keys{@{$series->{each}}}),
-            rest => join("\0", map {"$_=$rest{$_}"} sort keys %rest),
-            facts => {map { $_ => $keys->{$_} }
-                grep { defined $keys->{$_} } @{$series->{facts}}},
-        };
+        $self->{units}[$series->{index}] ||= $unit;
+        push @asks, $self->_ask($series, $unit, $kind, $keys);
     }
-    return \@fits;
+    return \@asks if @asks || !$self->{by_metric}{$metric};
+    return [{unfit => $metric}];
+}
+
+sub _ask {
+    my ($self, $series, $unit, $kind, $keys) = @_;
+    my $take = $series->{take};
+    my $scale = scale($unit);
+    my %rest = %$keys;
+    my %ask = (
+        series     => $series,
+        at         => $series->{at},
+        s          => $series->{index},
+        scale      => defined $scale ? $scale : 1,
+        index      => defined $take ? $FIGURE{$take} : undef,
+        lost       => 'no ' . ($take || 'value') . ' on the metric line',
+        bounded    => $series->{ceiling} || $series->{floor},
+        functional => defined $keys->{functional}
+            && $keys->{functional} ne 'no' ? 1 : 0,
+        row => join("\0", map { defined $_ ? $_ : q{} }
+            @$keys{@{$series->{each}}}),
+        facts => {map { $_ => $keys->{$_} }
+            grep { defined $keys->{$_} } @{$series->{facts}}},
+    );
+
+    delete @rest{keys %{$series->{where}}, @{$series->{each}}, 'functional'};
+    delete $rest{ranks} if $kind eq 'pair' && $series->{across};
+    my $text = join "\0", map {"$_=$rest{$_}"} sort keys %rest;
+    $ask{sig}{$_} = $self->_sig("$text\0take=$TAKE[$_]") for 0 .. $#TAKE;
+    my ($lacking) = grep { !defined $keys->{$_} } @{$series->{each}};
+    $ask{trouble} = !defined $scale ? "unknown unit '$unit'"
+        : _other_dimension($series, $unit) || (defined $lacking
+            ? "no key $lacking on the metric line" : undef);
+    $ask{simple} = $series->{scope} ne 'system' && !@{$series->{rules}}
+        && $ask{functional} == $series->{functional};
+    return \%ask;
+}
+
+sub _other_dimension {
+    my ($series, $unit) = @_;
+    my $own = dimension($unit);
+
+    return "unit $unit measures $own, not $series->{dimension}"
+        if defined $series->{dimension} && $series->{dimension} ne $own;
+    for my $end (grep { $series->{$_} } qw(ceiling floor)) {
+        return "unit $unit against a $end of $series->{$end}{text}"
+            if $series->{$end}{dimension} ne $own;
+    }
+    return;
 }
 
 sub _sig {
@@ -271,67 +326,26 @@ sub _sig {
     return $self->{sig_of}{$text} = $#{$self->{sigs}};
 }
 
-# What one line says to one series.
-sub _figure {
-    my ($self, $fit, $m, $place) = @_;
-    my $series = $fit->{series};
-    my $figures = $m->{figures};
-    my $take = defined $series->{take} ? $series->{take}
-        : defined $figures->[5]        ? 'median'
-        :                                'value';
-    my $scale = scale($m->{unit});
-    my $sig = $fit->{sig}{$take};
-
-    $sig = $fit->{sig}{$take} = $self->_sig("$fit->{rest}\0take=$take")
-        if !defined $sig;
-    my %kept = (s => $series->{index}, row => $fit->{row}, place => $place,
-        sig => $sig, fit => $fit);
-    $self->{units}[$series->{index}] ||= $m->{unit};
-    if (!defined $scale) {
-        $kept{trouble} = "unknown unit '$m->{unit}'";
-    }
-    elsif (defined $series->{dimension}
-        && $series->{dimension} ne dimension($m->{unit})) {
-        $kept{trouble} = "unit $m->{unit} measures "
-            . dimension($m->{unit}) . ", not $series->{dimension}";
-    }
-    elsif (defined $fit->{lacking}) {
-        $kept{trouble} = "no key $fit->{lacking} on the metric line";
-    }
-    elsif ($take eq 'samples') {
-        @kept{qw(identity scale)} = ($m->{identity}, $scale);
-    }
-    elsif (!defined $figures->[$FIGURE{$take}]) {
-        $kept{trouble} = "no $take on the metric line";
-    }
-    else {
-        my $value = $figures->[$FIGURE{$take}] * $scale;
-        if ($value - $value == 0) { $kept{value} = $value }
-        else                      { $kept{trouble} = 'out of range' }
-    }
-    $kept{trouble} ||= _beyond($series, $m, $scale, $kept{value})
-        if $series->{ceiling} || $series->{floor};
-    return \%kept;
-}
-
 # A figure that can't be, on the line, makes the whole measurement doubtful.
+# All figures of a line lie between its least and its greatest.
 sub _beyond {
-    my ($series, $m, $scale, $taken) = @_;
-    my $figures = $m->{figures};
+    my ($ask, $unit, $figures) = @_;
+    my ($scale, $series) = @$ask{qw(scale series)};
+    my ($value, $best, $min, $max) = @$figures[0, 2, 3, 7];
 
-    return if !defined $scale;
-    for my $end ([ceiling => 1, 7], [floor => -1, 3]) {
-        my ($name, $side, $extreme) = @$end;
-        my $bound = $series->{$name} or next;
-        return "unit $m->{unit} against a $name of $bound->{text}"
-            if $bound->{dimension} ne dimension($m->{unit});
-        for my $figure (grep { defined } @$figures[0, 2, $extreme]) {
-            next if compare($figure * $scale, $bound->{base}) != $side;
-            return "$figure $m->{unit} is beyond the $name of "
-                . $bound->{text};
-        }
-        return "beyond the $name of $bound->{text}"
-            if defined $taken && compare($taken, $bound->{base}) == $side;
+    if (my $ceiling = $series->{ceiling}) {
+        $max = $value if !defined $max || $value > $max;
+        $max = $best if defined $best && $best > $max;
+        return "$max $unit is beyond the ceiling of $ceiling->{text}"
+            if $max * $scale > $ceiling->{base}
+            && compare($max * $scale, $ceiling->{base}) > 0;
+    }
+    if (my $floor = $series->{floor}) {
+        $min = $value if !defined $min || $value < $min;
+        $min = $best if defined $best && $best < $min;
+        return "$min $unit is beyond the floor of $floor->{text}"
+            if $min * $scale < $floor->{base}
+            && compare($min * $scale, $floor->{base}) < 0;
     }
     return;
 }
@@ -342,29 +356,20 @@ sub _keep {
     my %system;
 
     for my $k (@$kept) {
-        my ($s, $row, $place, $fit) = @$k{qw(s row place fit)};
-        my $series = $fit->{series};
-        my $functional = $fit->{functional} || $record->{functional} ? 1 : 0;
-        if ($functional != $series->{functional}) {
-            $place = 'system' if $series->{scope} eq 'system';
-            push @{$self->{functional}[$s]{$row}{$place}}, $attempt;
-            next;
+        my ($ask, $place, $value, $why, $index, $id) = @$k;
+        my ($s, $row) = @$ask{qw(s row)};
+        if (!$ask->{simple} || $record->{functional} || $index == $SAMPLES) {
+            $self->_keep_other($attempt, $record, $k, \%system);
         }
-        my $why = $k->{trouble};
-        $why ||= _broken_rule($series, $record, $k)
-            if @{$series->{rules}};
-        my @values = _values($record, $k);
-        $why ||= 'no sample line' if !@values;
-        $why ||= 'out of range'
-            if grep { defined && !($_ - $_ == 0) } @values;
-        if ($series->{scope} eq 'system') {
-            push @{$system{$s}{$row}}, [$place, $k->{sig}, $why, @values];
-        }
-        elsif ($why) {
-            $self->_trouble($s, $row, $place, $attempt, $why);
+        elsif (defined $why || !($value - $value == 0)) {
+            $self->_trouble($s, $row, $place, $attempt,
+                defined $why ? $why : 'out of range');
         }
         else {
-            $self->_add($s, $row, $place, $k->{sig}, $attempt, \@values);
+            my $sig = $ask->{sig}{$index};
+            my $table = $ask->{table} ||= $self->{data}[$s]{$row} ||= {};
+            $self->_pool(\$table->{$place}, $s, $row, $place, $sig, $attempt,
+                $value);
         }
     }
     for my $s (keys %system) {
@@ -374,20 +379,47 @@ sub _keep {
     return;
 }
 
-sub _values {
-    my ($record, $k) = @_;
+# The lines that need a second look, now that the whole record is known.
+sub _keep_other {
+    my ($self, $attempt, $record, $k, $system) = @_;
+    my ($ask, $place, $value, $why, $index, $id) = @$k;
+    my ($s, $row, $series) = @$ask{qw(s row series)};
+    my $functional = $ask->{functional} || $record->{functional} ? 1 : 0;
 
-    return $k->{value} if !defined $k->{identity};
-    my $samples = $record->{samples}{$k->{identity}};
+    if ($functional != $series->{functional}) {
+        $place = 'system' if $series->{scope} eq 'system';
+        push @{$self->{functional}[$s]{$row}{$place}}, $attempt;
+        return;
+    }
+    $why ||= _broken_rule($series, $record, $ask, $place)
+        if @{$series->{rules}};
+    my @values = $index == $SAMPLES
+        ? _samples($record, $id, $ask->{scale}) : $value;
+    $why ||= 'no sample line' if !@values;
+    $why ||= 'out of range' if grep { !defined || !($_ - $_ == 0) } @values;
+    if ($series->{scope} eq 'system') {
+        push @{$system->{$s}{$row}},
+            [$place, $ask->{sig}{$index}, $why, @values];
+        return;
+    }
+    return $self->_trouble($s, $row, $place, $attempt, $why) if $why;
+    return $self->_add($s, $row, $place, $ask->{sig}{$index}, $attempt,
+        \@values);
+}
+
+sub _samples {
+    my ($record, $id, $scale) = @_;
+    my $samples = $record->{samples}{$id};
+
     return if !ref $samples;
-    return map { $_ * $k->{scale} } @$samples;
+    return map { $_ * $scale } @$samples;
 }
 
 sub _broken_rule {
-    my ($series, $record, $k) = @_;
-    my $facts = $k->{fit}{facts};
+    my ($series, $record, $ask, $place) = @_;
+    my $facts = $ask->{facts};
     my @hosts = grep { $_ ne 'system' } map { split /:/ }
-        $k->{place} =~ m{\A([^/]*)};
+        $place =~ m{\A([^/]*)};
 
     for my $rule (@{$series->{rules}}) {
         my $why = Assay::Rule::broken($rule, sub {
@@ -408,18 +440,36 @@ sub _trouble {
 
 sub _add {
     my ($self, $s, $row, $place, $sig, $attempt, $values) = @_;
-    my $entry = $self->{data}[$s]{$row}{$place} ||= [$sig, -1];
+    my $entry = \$self->{data}[$s]{$row}{$place};
+    return $self->_pool($entry, $s, $row, $place, $sig, $attempt, @$values);
+}
 
-    if ($entry->[0] != $sig) {
-        $self->_differ($s, $row, $place, $attempt, $entry->[0], $sig);
+# Add the values of one attempt to an entry: a packed string, since there may
+# be a million of them.  Lines that are not of one kind are never pooled.
+sub _pool {
+    my ($self, $entry, $s, $row, $place, $sig, $attempt, @values) = @_;
+    my $added = pack '(dN)*', map { ($_, $attempt) } @values;
+
+    if (!defined $$entry) {
+        $$entry = pack('N', $sig) . $added;
+        return;
     }
-    elsif ($entry->[1] == $attempt) {
+    my $first = unpack 'N', $$entry;
+    if ($first != $sig) {
+        $self->_differ($s, $row, $place, $attempt, $first, $sig);
+    }
+    elsif (unpack('N', substr $$entry, -4) == $attempt) {
         $self->_trouble($s, $row, $place, $attempt,
             'two lines of one place in one record');
     }
-    $entry->[1] = $attempt;
-    push @$entry, map { ($_, $attempt) } @$values;
+    $$entry .= $added;
     return;
+}
+
+# The values of an entry, each followed by its attempt.
+sub values_of {
+    my ($entry) = @_;
+    return unpack 'x4(dN)*', $entry;
 }
 
 sub _differ {
@@ -504,26 +554,38 @@ sub _uncovered {
 # The same run counts once, whatever its files are called.
 sub _find_copies {
     my ($self) = @_;
-    my (%digest, %run);
+    my (%run, %digest);
 
     for my $attempt (0 .. $#{$self->{records}}) {
         my $record = $self->{records}[$attempt];
-        my ($digest, $run) = @$record{qw(digest run)};
-        if (defined $digest && defined $digest{$digest}) {
-            $record->{copy_of} = $digest{$digest};
-            $self->{left_out}{$attempt} = 1;
-        }
-        elsif (defined $run && defined $run{$run}) {
-            my $first = $self->{records}[$run{$run}]{path};
-            $record->{class} = 'wrong';
-            $record->{why} = "same run as $first, but altered";
-            $record->{excused} = undef;
-            $self->{left_out}{$attempt} = 1;
-        }
-        $digest{$digest} = $attempt
-            if defined $digest && !defined $digest{$digest};
-        $run{$run} = $attempt if defined $run && !defined $run{$run};
+        my $run = delete $record->{run};
+        next if !defined $run;
+        my $first = $run{$run};
+        if (!defined $first) { $run{$run} = $attempt; next }
+        $self->_copy($attempt, $first, \%digest);
     }
+    return;
+}
+
+# An exact copy is one attempt; a copy that was altered is none, and says that
+# somebody meddled: a run that measured nothing may just look like another.
+sub _copy {
+    my ($self, $attempt, $first, $digest) = @_;
+    my ($record, $original) = @{$self->{records}}[$attempt, $first];
+    my ($mine, $other) = map {
+        $digest->{$_->{path}} ||= Assay::Record::digest($_->{path}) || q{}
+    } $record, $original;
+
+    if ($mine ne q{} && $mine eq $other) {
+        $record->{copy_of} = $first;
+    }
+    elsif ($record->{measured}) {
+        $record->{class} = 'wrong';
+        $record->{why} = "same run as $original->{path}, but altered";
+        $record->{excused} = undef;
+    }
+    else { return }
+    $self->{left_out}{$attempt} = 1;
     return;
 }
 
@@ -534,7 +596,7 @@ sub _index_bad {
     for my $attempt (0 .. $#{$self->{records}}) {
         my $record = $self->{records}[$attempt];
         next if !$record->{class} || defined $record->{copy_of};
-        my @hosts = @{$record->{hosts}};
+        my @hosts = split /,/, $record->{hosts};
         push @{$self->{bad_at}{$_}}, $attempt for @hosts;
         push @{$self->{bad_anywhere}}, $attempt if @hosts < 2;
         $self->{bad}{$attempt} = $record;

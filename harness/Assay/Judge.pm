@@ -19,8 +19,12 @@ use Carp qw(croak);
 use File::Find ();
 use Getopt::Long ();
 use POSIX qw(strftime);
+use Storable ();
 
 my @VERDICTS = qw(PASS FAIL INVALID INCONCLUSIVE NOTRUN WAIVED);
+
+# From this many points on a second process judges half of them.
+my $SHARE_FROM = 20_000;
 
 # How many names a comment lists.
 my $NAMED_MOST = 30;
@@ -205,8 +209,13 @@ sub _judge {
     my $out = _output($run->{opt}{output});
     return 99 if !$out;
     my $status = eval { _print($run, Assay::Tap->new($out), \@points) };
-    return $status if defined $status;
-    print {*STDERR} 'assay judge: ' . printable(_reason($@)) . "\n";
+    my $why = $@;
+    $why = "--output: can't write: $!"
+        if defined $status && defined $run->{opt}{output} && !close $out;
+    return $status if !$why;
+    print {*STDERR} 'assay judge: ' . printable(_reason($why)) . "\n";
+    no warnings 'io';
+    close $out;
     return 99;
 }
 
@@ -231,18 +240,66 @@ sub _print {
     my @extra = _extra($run, scalar @$points);
     $tap->plan(@$points + @extra);
     $tap->comment($_) for _heading($run);
-    for my $item (@$points) {
-        my $point = Assay::Point::judge($verdicts, @$item);
-        $count{$point->{verdict}}++;
-        $tap->point(@$point{qw(ok description directive diagnostics)});
-    }
+    _print_points($run, $tap, $points, \%count);
     for my $point (@extra) {
         $count{$point->{verdict}}++;
-        $tap->point(@$point{qw(ok description directive diagnostics)});
+        $tap->point(@$point{qw(ok description directive block)});
     }
     $tap->comment($_) for _summary($run, \%count);
     $tap->finish();
     return _status(\%count, $run->{opt}{strict});
+}
+
+sub _print_points {
+    my ($run, $tap, $points, $count) = @_;
+
+    return _print_range(@_, 0, $#$points) if @$points < $SHARE_FROM;
+    my $half = int @$points / 2;
+    my ($child, $from) = _judge_apart($run, $points, $half);
+    _print_range(@_, 0, $half - 1);
+    my $other = eval { Storable::fd_retrieve($from) };
+    waitpid $child, 0;
+    croak 'the second judge failed' if $? || !$other;
+    $tap->append($other->{text}, @$points - $half);
+    $count->{$_} += $other->{count}{$_} for @VERDICTS;
+    return;
+}
+
+sub _print_range {
+    my ($run, $tap, $points, $count, $first, $last) = @_;
+
+    for my $item (@$points[$first .. $last]) {
+        my $point = Assay::Point::judge($run->{verdicts}, @$item);
+        $count->{$point->{verdict}}++;
+        $tap->point(@$point{qw(ok description directive block)});
+    }
+    return;
+}
+
+# A second process judges the points from HALF on and hands over their text.
+sub _judge_apart {
+    my ($run, $points, $half) = @_;
+
+    pipe my $from, my $to or croak "can't make a pipe: $!";
+    my $child = fork;
+    croak "can't fork: $!" if !defined $child;
+    if ($child) {
+        close $to;
+        return ($child, $from);
+    }
+    close $from;
+    my $done = eval {
+        my %count = map { $_ => 0 } @VERDICTS;
+        open my $file, '>', \my $text or croak "can't write: $!";
+        my $tap = Assay::Tap->new($file);
+        $tap->resume($half, scalar @$points);
+        _print_range($run, $tap, $points, \%count, $half, $#$points);
+        close $file or croak "can't write: $!";
+        Storable::nstore_fd({text => $text, count => \%count}, $to)
+            && close $to;
+    };
+    print {*STDERR} "assay judge: $@" if !$done;
+    POSIX::_exit($done ? 0 : 1);
 }
 
 # Points for what belongs to no clause and must not be passed over.
@@ -298,7 +355,7 @@ sub _faulty {
         ok          => $directive ? 1 : 0,
         description => $description,
         directive   => $directive,
-        diagnostics => [[verdict => $verdict], $reason],
+        block       => Assay::Tap::lines([verdict => $verdict], $reason),
     };
 }
 

@@ -15,7 +15,8 @@ our @EXPORT_OK = qw(launch);
 use constant GRACE => 3;    # seconds from SIGTERM to SIGKILL
 
 # launch(command => [...], stdout => FILE, stderr => FILE, limit => SECONDS,
-# mark => TEXT): run it in a session of its own, with no standard input.
+# mark => TEXT, tick => CODE): run it in a session of its own, with no standard
+# input. CODE is called with 1 once a second or so, and with 0 at the end.
 # Returns a hash: status (exit status), signal (that ended it, or 0), seconds,
 # timeout (true when the limit was reached), stopped (the name of the signal
 # that this process got meanwhile), error (why it could not be started), left
@@ -23,7 +24,8 @@ use constant GRACE => 3;    # seconds from SIGTERM to SIGKILL
 sub launch {
     my %how = @_;
 
-    my %run = (status => 0, signal => 0, timeout => 0, left => 0, start => time);
+    my %run = (status => 0, signal => 0, timeout => 0, left => 0, start => time,
+        limit => $how{limit});
     my $stopped;
     local $SIG{CHLD} = sub { };
     local @SIG{qw(TERM INT HUP)} = (sub { $stopped //= shift }) x 3;
@@ -32,7 +34,9 @@ sub launch {
     if (defined $error) {
         return (%run, status => 127, error => $error, seconds => 0);
     }
-    my $wait = _wait($pid, $run{start} + $how{limit}, \$stopped);
+    my $tick = $how{tick} // sub { };
+    my $wait = _wait($pid, $run{start} + $how{limit}, \$stopped, $tick);
+    $tick->(0);
     if (!defined $wait) {
         $run{timeout} = !defined $stopped;
         $wait = _end($pid, $how{mark});
@@ -85,12 +89,13 @@ sub _become {
 # The wait status; undef when the limit was reached or a signal came. A signal
 # that slips in just before the sleep is seen a second later.
 sub _wait {
-    my ($pid, $end, $stopped) = @_;
+    my ($pid, $end, $stopped, $tick) = @_;
 
     while (1) {
         return $? if waitpid($pid, WNOHANG) == $pid;
         my $left = $end - time;
         return if $left <= 0 || defined ${$stopped};
+        $tick->(1);
         sleep($left < 1 ? $left : 1);
     }
 }

@@ -161,13 +161,16 @@ sub _job_hosts {
     return grep { !$seen{$_}++ } map { _ask_scheduler($_) } _job_lists();
 }
 
+# The number of the job that this process is in, as far as variables tell.
+sub job { return $ENV{SLURM_JOB_ID} // $ENV{SLURM_JOBID} }
+
 # coverage(HOST): the hosts that a run on HOST has to account for.  In a job
 # these are all of the job's, and HOST, as its records name it, stands for the
 # node on which it is.  Variables that a job left behind name no job.
 sub coverage {
     my ($host) = @_;
 
-    my $job = $ENV{SLURM_JOB_ID} // $ENV{SLURM_JOBID};
+    my $job = job();
     return $host if !defined $job;
     my @hosts = _job_hosts();
     return $host if !@hosts;

@@ -5,6 +5,7 @@ package Assay::Places;
 use strict;
 use warnings;
 
+use Assay::Nodes qw(expand_nodes);
 use Assay::Text qw(printable);
 use Carp qw(croak);
 
@@ -53,7 +54,7 @@ sub lists {
 # The device names that a host must have where hosts are not listed.
 sub devices_of {
     my ($self, $host) = @_;
-    return if !$self->{devices};
+    return if !$self->{devices} || !defined $host;
     return map {"$host/$_"} 0 .. $self->{devices} - 1;
 }
 
@@ -91,39 +92,11 @@ sub _nodes {
     my (@nodes, %seen);
 
     for my $word (_words('--nodes', $text)) {
-        for my $node (expand($word)) {
-            croak "--nodes: not a host name: '" . printable($node) . q{'}
-                if $node !~ /\A$HOST\z/;
-            push @nodes, $node if !$seen{$node}++;
-        }
+        my @hosts = eval { expand_nodes($word) };
+        croak '--nodes: ' . printable($@ =~ s/\s+\z//r) if !@hosts;
+        push @nodes, grep { !$seen{$_}++ } @hosts;
     }
     return @nodes;
-}
-
-sub expand {
-    my ($word) = @_;
-
-    return $word if $word !~ /[\[\]]/;
-    my ($before, $inside, $after)
-        = $word =~ /\A([^\[\]]*)\[([0-9,-]+)\](.*)\z/
-        or croak "--nodes: not a host list: '" . printable($word) . q{'};
-    my @after = expand($after);
-    my @made;
-
-    for my $part (split /,/, $inside, -1) {
-        my ($first, $last) = $part =~ /\A([0-9]{1,9})(?:-([0-9]{1,9}))?\z/
-            or croak "--nodes: not a range: '" . printable($part) . q{'};
-        $last = $first if !defined $last;
-        croak "--nodes: not a range: '" . printable($part) . q{'}
-            if $last < $first;
-        croak '--nodes: too many' if ($last - $first) * @after > $MOST;
-        my $width = $first =~ /\A0/ ? length $first : 1;
-        for my $number ($first .. $last) {
-            my $host = $before . sprintf "%0${width}d", $number;
-            push @made, map {"$host$_"} @after;
-        }
-    }
-    return @made;
 }
 
 sub _pairs {

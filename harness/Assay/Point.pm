@@ -5,8 +5,9 @@ package Assay::Point;
 use strict;
 use warnings;
 
+use Assay::Tap;
 use Assay::Verdict;
-use Assay::Units qw(show show_against);
+use Assay::Units qw(scale show show_against);
 
 # How many values and records a point names.
 my $NAMED_MOST = 20;
@@ -56,7 +57,7 @@ sub _finish {
         ok          => $ok,
         description => $description,
         directive   => $directive,
-        diagnostics => _diagnostics($verdicts, $clause, $p, $verdict),
+        block       => _block($verdicts, $clause, $p, $verdict),
     };
 }
 
@@ -89,6 +90,7 @@ sub _measured {
     }
     my $unit = $limit->{unit};
     my ($value, $bound) = _against($clause, $limit, $figure->{value});
+    @$p{qw(shown bound)} = ($value, $bound);
     my $text = "$name $value $unit$of";
     if ($figure->{interval}) {
         my ($low, $high) = map { show($_, $unit) } @{$figure->{interval}};
@@ -127,33 +129,41 @@ sub _against {
     return ($one, "$two $unit");
 }
 
-sub _diagnostics {
+sub _block {
     my ($verdicts, $clause, $p, $verdict) = @_;
     my ($figure, $limit) = @$p{qw(figure limit)};
+    my @own = ([place => $p->{place}]);
+
+    push @own, [each => $p->{row}] if defined $p->{row} && $p->{row} ne q{};
+    push @own, [reason => $p->{why}] if defined $p->{why};
+    push @own, _figures($clause, $p) if defined $figure->{value};
+    push @own, _evidence($verdicts, $figure);
+    my $name = $limit ? $limit->{name} : q{};
+    my $promise = $clause->{promise}{$name} ||= _promise($clause, $limit);
+    return "  verdict: $verdict\n$promise" . Assay::Tap::lines(@own);
+}
+
+# What was promised: the same for all points of a clause and limit.
+sub _promise {
+    my ($clause, $limit) = @_;
     my @out = (
-        [verdict   => $verdict],
         [clause    => $clause->{id}],
         [reference => "$clause->{file}:$clause->{line}"],
         [metric    => $clause->{metric}],
-        [place     => $p->{place}],
     );
 
-    push @out, [each => $p->{row}]
-        if defined $p->{row} && $p->{row} ne q{};
     push @out, [where => join q{ }, map {"$_=$clause->{where}{$_}"}
             sort keys %{$clause->{where}}] if %{$clause->{where}};
-    push @out, [reason => $p->{why}] if defined $p->{why};
-    push @out, _figures($clause, $p) if defined $figure->{value};
     push @out, [limit => $limit->{text}] if $limit;
+    push @out, [statistic => $clause->{statistic}{name}];
     push @out, ['relative to' => $clause->{relative}{text}]
         if $clause->{relative};
     for my $key (qw(tolerance ceiling floor)) {
         push @out, [$key => $clause->{$key}{text}] if $clause->{$key};
     }
-    push @out, _evidence($verdicts, $figure);
     push @out, [waiver => join ', ', @{$clause->{waiver}}{qw(who why)},
         "until $clause->{waiver}{until}"] if $clause->{waiver};
-    return \@out;
+    return Assay::Tap::lines(@out);
 }
 
 sub _figures {
@@ -164,12 +174,11 @@ sub _figures {
         : _unit($clause, $figure);
     my $raw = $clause->{relative} || $clause->{statistic}{name} eq 'cv'
         ? $own : $unit;
-    my @values = map { show($_, $raw) } @{$figure->{values}};
-    my @out = (
-        [statistic => $clause->{statistic}{name}],
-        [value     => show($figure->{value}, $unit) . " $unit"],
-        [n         => scalar @values],
-    );
+    my $scale = scale($raw);
+    my @values = map { sprintf '%.6g', $_ / $scale } @{$figure->{values}};
+    my $value = defined $p->{shown} ? $p->{shown}
+        : show($figure->{value}, $unit);
+    my @out = ([value => "$value $unit"], [n => scalar @values]);
 
     push @out, [base => show($figure->{base}, $own) . " $own"]
         if defined $figure->{base};
@@ -177,8 +186,7 @@ sub _figures {
             @{$figure->{interval}}],
         [coverage => sprintf '%.4g %%', 100 * $figure->{coverage}]
         if $figure->{interval};
-    push @out, [bound => (_against($clause, $limit, $figure->{value}))[1]]
-        if $limit->{kind} ne 'report';
+    push @out, [bound => $p->{bound}] if defined $p->{bound};
     push @out, [values => _named($raw, @values)];
     return @out;
 }
@@ -221,8 +229,8 @@ Assay::Point - a verdict in words: the line of one point and its block
 
 =item judge(VERDICTS, CLAUSE, POINT)
 
-A hash of C<verdict>, C<ok>, C<description>, C<directive> and C<diagnostics>,
-as Assay::Tap wants them.  POINT is one of those that C<< VERDICTS->points >>
+A hash of C<verdict>, C<ok>, C<description>, C<directive> and C<block>, as
+Assay::Tap wants them.  POINT is one of those that C<< VERDICTS->points >>
 names.
 
 =back

@@ -8,7 +8,7 @@ use warnings;
 
 use Assay::Text qw(encoding_fault split_fields);
 use Assay::Units qw(finite_number);
-use Digest::SHA;
+use Digest::SHA qw(sha256);
 
 my $BLOCK     = 1 << 20;
 my $LINE_MOST = 8 << 20;
@@ -32,16 +32,16 @@ my $PLAIN = qr/-?[0-9]{1,40}(?:[.][0-9]{0,40})?(?:[eE][+-]?[0-9]{1,2})?/;
 my $USUAL = qr/\Ametric\ name=([\w.-]++)\ value=($PLAIN)\ unit=([^\s"]++)
     (?:\ n=([0-9]{1,15}))?(?:\ best=($PLAIN))?(?:\ min=($PLAIN))?
     (?:\ q1=($PLAIN))?(?:\ median=($PLAIN))?(?:\ q3=($PLAIN))?
-    (?:\ max=($PLAIN))?(?:\ mean=($PLAIN))?(?:\ sd=($PLAIN))?
-    (?:\ mad=($PLAIN))?(?:\ cv=($PLAIN))?
-    \ host=([A-Za-z0-9_][\w.-]*+)((?:\ [\w.-]++=[^\s"]*+)*+)\z/xa;
+    (?:\ max=($PLAIN))?(?:\ mean=$PLAIN)?(?:\ sd=$PLAIN)?
+    (?:\ mad=$PLAIN)?(?:\ cv=$PLAIN)?
+    \ host=([A-Za-z0-9_][\w.-]*+)(\ [^"]*+|)\z/xa;
 
 sub new {
     my ($class, %given) = @_;
     return bless {
         path     => $given{path},
         metric   => $given{metric},
-        shapes   => $given{shapes} || {},
+        shapes   => _emptied($given{shapes} || {}),
         wanted   => $given{wanted} || {},
         class    => q{},
         why      => undef,
@@ -56,6 +56,14 @@ sub new {
         checks   => 0,
         names    => {},
     }, $class;
+}
+
+# The memory of shapes must not grow for ever, nor be lost within a record:
+# their numbers tell its lines apart.
+sub _emptied {
+    my ($shapes) = @_;
+    %$shapes = () if keys %$shapes > 20_000;
+    return $shapes;
 }
 
 sub read_file {
@@ -74,14 +82,13 @@ sub read_file {
 
 sub _read_blocks {
     my ($self, $file) = @_;
-    my $sha = Digest::SHA->new(256);
     my $rest = q{};
 
     while (1) {
         my $got = read($file, my $block, $BLOCK);
         if (!defined $got) { $self->_fault("can't read it: $!"); last }
         last if $got == 0;
-        $sha->add($block);
+        $self->{size} += $got;
         my $end = rindex $block, "\n";
         if ($end < 0) {
             $rest .= $block;
@@ -98,7 +105,6 @@ sub _read_blocks {
             return;
         }
     }
-    $self->{digest} = $sha->hexdigest;
     return if $rest eq q{} || $self->{stopped};
     $self->{line}++;
     my $why = encoding_fault($rest);
@@ -140,7 +146,8 @@ sub _fault {
     $class = 'wrong' if !defined $class;
     return if $rank{$class} <= $rank{$self->{class}};
     $self->{class} = $class;
-    $self->{why} = $self->{line} ? "line $self->{line}: $why" : $why;
+    $self->{why} = $self->{line} && $class ne 'notrun'
+        ? "line $self->{line}: $why" : $why;
     return;
 }
 
@@ -246,53 +253,59 @@ sub _check {
 sub _usual_metric {
     my ($self, $line) = @_;
 
-    return 0 if !$self->{head} || $self->{end};
-    my @f = $line =~ $USUAL or return 0;
-    my ($name, $unit, $host, $rest) = ($f[0], $f[2], @f[14, 15]);
+    my ($name, $value, $unit, $n, $best, $min, $q1, $median, $q3, $max, $host,
+        $rest) = $line =~ $USUAL or return 0;
     my $shape = $self->{shapes}{$rest};
-    $shape = _remember($self->{shapes}, $rest) if !defined $shape;
-    return 0 if !$shape;
-
-    my ($value, $n, $best, $min, $q1, $median, $q3, $max) = @f[1, 3 .. 9];
-    return 0 if defined $max && defined $min && !($min <= $value
-        && $value <= $max);
-    return 0 if defined $best && defined $max && defined $min
-        && $best != $min && $best != $max;
-    if (defined $q1 && defined $q3 && defined $median && defined $min) {
-        return 0 if !($min <= $q1 && $q1 <= $median && $median <= $q3
-            && $q3 <= $max);
+    $shape = $self->_remember($rest) if !defined $shape;
+    return 0 if !$shape || !defined $self->{bench} || $self->{end}
+        || $self->{early};
+    if (defined $max) {
+        return 0 if !defined $min || !defined $median;
+        return 0 if !($min <= $value && $value <= $max && $min <= $median
+            && $median <= $max);
+        return 0 if defined $best && $best != $min && $best != $max;
+        return 0 if defined $q1 && !($min <= $q1 && $q1 <= $median);
+        return 0 if defined $q3 && !($median <= $q3 && $q3 <= $max);
+        return 0 if !defined $n || $n < 2;
     }
-    elsif (defined $min || defined $median) { return 0 }
-    return 0 if defined $n && $n < 2;
+    else {
+        return 0 if defined $best || defined $min || defined $median;
+        return 0 if defined $n && $n < 1;
+    }
 
-    $self->{metrics}++;
-    $self->{first} = $line if !defined $self->{first};
+    my $identity = "$name\1$shape->{id}\1host=$host";
+    return 0 if exists $self->{seen}{$identity};
+    $self->{seen}{$identity} = $line;
+    $self->{first} = $line if !$self->{metrics}++;
     $self->{last} = $line;
     $self->{names}{$name} = 1;
     $self->{hosts}{$host} = 1;
-    $self->_hand_on($name, $unit,
-        [@f[1, 3 .. 13]], {host => $host}, $shape);
+    $self->{metric}->($self, $name, $unit,
+        [$value, $n, $best, $min, $q1, $median, $q3, $max],
+        {host => $host}, $shape, $identity);
     return 1;
 }
 
 sub _remember {
-    my ($shapes, $rest) = @_;
+    my ($self, $rest) = @_;
     my ($fields) = split_fields($rest);
 
-    %$shapes = () if keys %$shapes > 10_000;
-    return $shapes->{$rest} = 0
+    return $self->{shapes}{$rest} = 0
         if !$fields || grep { exists $FIGURE{$_} || $PLACE{$_} || $REMARK{$_} }
             keys %$fields;
-    return $shapes->{$rest} = _shape($fields);
+    return $self->{shapes}{$rest} = $self->_shape($fields);
 }
 
-# What was measured, apart from the place: the keys, and one text of them.
+# What was measured, apart from the place: the keys, and a number that is the
+# same for the same keys and values in any order.
 sub _shape {
-    my ($fields) = @_;
-    return {
-        keys => $fields,
-        text => join("\0", map { "$_=$fields->{$_}" } sort keys %$fields),
-    };
+    my ($self, $fields) = @_;
+    my $known = $self->{shapes};
+    my $text = join "\0", 'shape', map {"$_=$fields->{$_}"} sort keys %$fields;
+
+    $known->{$text} = {keys => $fields, id => scalar keys %$known}
+        if !$known->{$text};
+    return $known->{$text};
 }
 
 sub _metric {
@@ -319,11 +332,15 @@ sub _metric {
     }
     my $why = _contradiction(\@figures);
     return $self->_fault("metric $name contradicts itself: $why") if $why;
-    my %keys = map { $_ => $f->{$_} } grep {
+    return $self->_hand_on($f, \@figures, $place, $line);
+}
+
+# The keys that say what was measured.
+sub _keys {
+    my ($f) = @_;
+    return {map { $_ => $f->{$_} } grep {
         !exists $FIGURE{$_} && !$PLACE{$_} && !$REMARK{$_}
-    } keys %$f;
-    $self->_hand_on($name, $unit, \@figures, $place, _shape(\%keys));
-    return;
+    } keys %$f};
 }
 
 # The line's place, its hosts noted; nothing where it is none.
@@ -399,33 +416,26 @@ sub _contradiction {
 # One name, place and shape make one measurement.
 sub _identity {
     my ($name, $place, $shape) = @_;
-    return join "\1", $name, $shape->{text},
-        map { "$_=$place->{$_}" } sort keys %$place;
+    return join "\1", $name, $shape->{id},
+        map {"$_=$place->{$_}"} sort keys %$place;
 }
 
 sub _hand_on {
-    my ($self, $name, $unit, $figures, $place, $shape) = @_;
+    my ($self, $f, $figures, $place, $line) = @_;
+    my ($name, $unit) = @$f{qw(name unit)};
+    my $shape = $self->_shape(_keys($f));
     my $identity = _identity($name, $place, $shape);
 
     return $self->_fault("metric $name stands twice with the same keys")
         if exists $self->{seen}{$identity};
-    my $early = delete $self->{early}{$identity};
-    if ($early) {
-        my $why = _disagreement($unit, $figures, $early);
-        return $self->_fault("metric $name contradicts its samples: $why")
-            if $why;
-    }
-    $self->{seen}{$identity} = $early ? q{}
-        : join ' ', $unit, map { defined $_ ? $_ : q{-} } @$figures[0 .. 7];
+    $self->{seen}{$identity} = $line;
+    my $early = $self->{early} && delete $self->{early}{$identity};
+    my $why = $early && _disagreement($unit, $figures, $early);
+    return $self->_fault("metric $name contradicts its samples: $why")
+        if $why;
     return if !defined $self->{bench};
-    $self->{metric}->($self, {
-        name     => $name,
-        unit     => $unit,
-        figures  => $figures,
-        place    => $place,
-        shape    => $shape,
-        identity => $identity,
-    });
+    $self->{metric}->($self, $name, $unit, $figures, $place, $shape,
+        $identity);
     return;
 }
 
@@ -442,12 +452,9 @@ sub _sample {
         return $self->_fault("sample $name: '$value' is not a finite number")
             if !defined finite_number($value);
     }
-    my %keys = map { $_ => $f->{$_} } grep {
-        !exists $FIGURE{$_} && !$PLACE{$_} && !$REMARK{$_}
-    } keys %$f;
-    my $identity = _identity($name, $place, _shape(\%keys));
+    my $identity = _identity($name, $place, $self->_shape(_keys($f)));
     return $self->_fault("sample $name stands twice with the same keys")
-        if exists $self->{samples}{$identity} || $self->{early}{$identity};
+        if exists $self->{samples}{$identity};
 
     my $summary = _summary(\@values, $f->{unit});
     $self->{samples}{$identity}
@@ -456,9 +463,8 @@ sub _sample {
         $self->{early}{$identity} = $summary;
         return;
     }
-    my ($unit, @figures) = map { $_ eq q{-} ? undef : $_ }
-        split / /, $self->{seen}{$identity};
-    my $why = _disagreement($unit, \@figures, $summary);
+    my ($metric) = split_fields($self->{seen}{$identity} =~ s/\A\w+//r);
+    my $why = _disagreement($metric->{unit}, [@$metric{@FIGURE}], $summary);
     $self->_fault("sample $name contradicts its metric: $why") if $why;
     return;
 }
@@ -545,13 +551,20 @@ sub _end {
     return $self->_fault($reason, 'notrun');
 }
 
-# What tells one run from another, whatever else the file says: nothing for a
-# run that measured nothing.
+# What tells one run from another, whatever else the file says: its head and
+# what it measured; the size, where it measured nothing.
 sub run_key {
     my ($self) = @_;
-    return if !$self->{head} || !$self->{metrics};
-    return join "\n", $self->{head}, $self->{metrics}, $self->{first},
-        $self->{last};
+    return if !$self->{size};
+    return sha256(join "\n", map { defined $_ ? $_ : q{} }
+            @$self{qw(head metrics first last)},
+            $self->{metrics} ? q{} : $self->{size});
+}
+
+# The digest of a whole file, or nothing.
+sub digest {
+    my ($path) = @_;
+    return eval { Digest::SHA->new(256)->addfile($path, 'b')->hexdigest };
 }
 
 # The scheduler's own word for why the run was cut short, where it is one

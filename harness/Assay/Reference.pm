@@ -134,7 +134,7 @@ sub _line {
     $$section->{said}{$key} = $at->{line};
     my ($parsed, $why) = $KEY{$key}->($value);
     return "$key: $why" if !defined $parsed;
-    $$section->{$key} = $parsed;
+    $$section->{$key eq 'relative to' ? 'relative' : $key} = $parsed;
     return;
 }
 

@@ -10,16 +10,11 @@ use Exporter qw(import);
 
 our @EXPORT_OK = qw(cv interval least_count mad mean median quantile);
 
-sub _sorted {
-    my @values = sort { $a <=> $b } @_;
-    croak 'no values' if !@values;
-    return @values;
-}
-
 sub mean {
-    my @values = _sorted(@_);
+    my @values = sort { $a <=> $b } @_;
     my $sum = 0;
 
+    croak 'no values' if !@values;
     # Dividing first keeps the sum of huge finite values finite.
     $sum += $_ / @values for @values;
     return $sum;
@@ -31,7 +26,8 @@ sub median {
 
 sub quantile {
     my ($p, @rest) = @_;
-    my @values = _sorted(@rest);
+    my @values = sort { $a <=> $b } @rest;
+    croak 'no values' if !@values;
     my $place = $p * $#values;
     my $low = int $place;
 

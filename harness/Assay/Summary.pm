@@ -28,6 +28,9 @@ sub points {
             $points[-1]{$key} = $value =~ /\A"/ ? unquote($value) : $value;
         }
     }
+    for my $point (grep { !defined $_->{clause} } @points) {
+        $point->{reason} = $point->{text} =~ s/\AINVALID //r;
+    }
     return @points;
 }
 
@@ -72,7 +75,7 @@ sub _cells {
 
     my $verdict = $point->{verdict} // ($point->{ok} ? 'ok' : 'INVALID');
     return map { printable($_) }
-        ($point->{text} =~ s/\AINVALID //r, q{}, q{}, q{}, $verdict)
+        (q{-}, q{-}, q{-}, q{-}, $verdict)
         if !defined $point->{clause};
     my @each = grep { !exists $same->{s/=.*//r} } split q{ }, $point->{each} // q{};
     my $place = join q{ }, grep { defined && $_ ne 'system' } $point->{place}, @each;

@@ -7,8 +7,9 @@ use warnings;
 
 use Assay::Text qw(printable);
 use Carp qw(croak);
+use IO::Handle ();
 
-my $PLAIN = qr/[A-Za-z0-9_.\/][A-Za-z0-9_.\/+-]*(?:[ ,:=][A-Za-z0-9_.\/+-]+)*/;
+my $PLAIN = qr{[\w./][\w./+-]*+(?:[ ,:=][\w./+-]++)*+}a;
 
 sub new {
     my ($class, $handle) = @_;
@@ -27,6 +28,20 @@ sub plan {
     return $self->_write("TAP version 13\n1..$count\n");
 }
 
+# Go on after the first LAST of PLAN points, which somebody else prints.
+sub resume {
+    my ($self, $last, $plan) = @_;
+    @$self{qw(last plan)} = ($last, $plan);
+    return;
+}
+
+# COUNT points as text, printed by somebody who resumed.
+sub append {
+    my ($self, $text, $count) = @_;
+    $self->{last} += $count;
+    return $self->_write($text);
+}
+
 sub comment {
     my ($self, $text) = @_;
     return $self->_write('# ' . printable($text) . "\n");
@@ -34,29 +49,31 @@ sub comment {
 
 sub escape {
     my ($text) = @_;
-    $text =~ s/([\\#])/\\$1/g;
+    $text =~ s/([\\#])/\\$1/g if $text =~ tr/\\#//;
     return printable($text);
 }
 
 sub point {
-    my ($self, $ok, $description, $directive, $diagnostics) = @_;
+    my ($self, $ok, $description, $directive, $block) = @_;
     my $number = ++$self->{last};
 
     croak "point $number is beyond the plan" if $number > $self->{plan};
     my $text = ($ok ? 'ok' : 'not ok') . " $number - " . escape($description);
     $text .= " # $directive->[0] " . escape($directive->[1]) if $directive;
-    $text .= "\n  ---\n";
-    for my $pair (@$diagnostics) {
-        $text .= "  $pair->[0]: " . scalar_text($pair->[1]) . "\n";
-    }
-    return $self->_write("$text  ...\n");
+    return $self->_write("$text\n  ---\n$block  ...\n");
+}
+
+# Lines of a block.
+sub lines {
+    my (@pairs) = @_;
+    return join q{}, map { "  $_->[0]: " . scalar_text($_->[1]) . "\n" } @pairs;
 }
 
 # Quoted unless it can be nothing but a plain scalar.
 sub scalar_text {
     my ($value) = @_;
 
-    return $value if $value =~ /\A$PLAIN\z/o;
+    return $value if $value =~ /\A$PLAIN\z/;
     $value = printable($value);
     $value =~ s/(["\\])/\\$1/g;
     return qq{"$value"};
@@ -66,7 +83,7 @@ sub finish {
     my ($self) = @_;
     croak "$self->{last} points of $self->{plan}"
         if $self->{last} != $self->{plan};
-    close $self->{handle} or croak "can't write: $!";
+    $self->{handle}->flush or croak "can't write: $!";
     return;
 }
 
@@ -84,18 +101,22 @@ Assay::Tap - TAP 13: plan first, flat, each point written whole
 
 =item new(HANDLE), plan(COUNT), finish()
 
-C<finish> closes HANDLE.  It croaks where the points are not as many as
+C<finish> flushes HANDLE.  It croaks where the points are not as many as
 planned, as every method does where HANDLE can't be written.
+
+=item resume(LAST, PLAN), append(TEXT, COUNT)
+
+Two may share the work: one resumes after LAST points, into a handle of its
+own, the other appends that text.
 
 =item comment(TEXT)
 
 A line of its own.
 
-=item point(OK, DESCRIPTION, DIRECTIVE, DIAGNOSTICS)
+=item point(OK, DESCRIPTION, DIRECTIVE, BLOCK)
 
 One point: its line and its YAML block, in one write.  DIRECTIVE is nothing or
-C<[SKIP =E<gt> WHY]> or C<[TODO =E<gt> WHY]>; DIAGNOSTICS an array of
-C<[KEY =E<gt> VALUE]>.  C<#> and C<\> in DESCRIPTION and WHY are escaped, so
+C<[SKIP =E<gt> WHY]> or C<[TODO =E<gt> WHY]>; BLOCK is from C<lines>.  C<#> and C<\> in DESCRIPTION and WHY are escaped, so
 that no text from a record becomes a directive, and characters that a terminal
 obeys are made visible.
 
@@ -104,6 +125,10 @@ obeys are made visible.
 =head1 FUNCTIONS
 
 =over
+
+=item lines(PAIRS)
+
+The lines of a block, of pairs C<[KEY =E<gt> VALUE]>.
 
 =item escape(TEXT), scalar_text(VALUE)
 

@@ -16,8 +16,9 @@ my $VALUE = qr/"(?:[^"\\]++|\\.)*+"|[^\s"]*+/;
 my %ESCAPE = (n => "\n", t => "\t", r => "\r", q{"} => q{"}, q{\\} => q{\\});
 
 # What a terminal obeys, or what reorders or hides the text around it.
-my $UNSAFE = qr/[\x{0}-\x{1f}\x{7f}-\x{9f}\x{ad}\x{61c}\x{200b}-\x{200f}
-    \x{2028}-\x{202e}\x{2060}-\x{206f}\x{feff}\x{fff9}-\x{fffb}]/x;
+my $UNSAFE = join q{|}, '[\x{0}-\x{1f}\x{7f}-\x{9f}\x{ad}\x{61c}]',
+    '[\x{200b}-\x{200f}\x{2028}-\x{202e}\x{2060}-\x{206f}]',
+    '[\x{feff}\x{fff9}-\x{fffb}]';
 
 sub split_fields {
     my ($line) = @_;

@@ -113,8 +113,13 @@ sub show {
 # A figure printed beside its bound must not look equal to it when it isn't.
 sub show_against {
     my ($base, $bound, $unit) = @_;
-    my $order = compare($base, $bound);
+    my $scale = $UNIT{$unit}[1];
+    my ($short, $other) = (sprintf('%.6g', $base / $scale),
+        sprintf '%.6g', $bound / $scale);
 
+    # Rounding keeps the order: texts that differ tell it rightly.
+    return ($short, $other) if $short ne $other;
+    my $order = compare($base, $bound);
     for my $digits (6, 8, 10, 12, 15) {
         my ($one, $two) = map { sprintf "%.${digits}g", $_ / scale($unit) }
             ($base, $bound);

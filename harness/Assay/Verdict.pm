@@ -5,6 +5,7 @@ package Assay::Verdict;
 use strict;
 use warnings;
 
+use Assay::Collect;
 use Assay::Places;
 use Assay::Reference;
 use Assay::Stats qw(cv interval mean quantile);
@@ -88,8 +89,8 @@ sub _places {
     my %seen = map { $_ => 1 } $self->_seen($series);
     my $expected = $self->{places}->expected($kind);
     if ($kind eq 'device' && !$expected) {
-        my %hosts = map { (Assay::Places::hosts('device', $_))[0] => 1 }
-            keys %seen;
+        my %hosts = map { $_ => 1 }
+            map { Assay::Places::hosts('device', $_) } keys %seen;
         $seen{$_} = 1
             for map { $self->{places}->devices_of($_) } keys %hosts;
     }
@@ -111,7 +112,8 @@ sub _is_at {
     return !defined $at->{host} || $host eq $at->{host};
 }
 
-# Places that the records name, with a figure or with a reason for none.
+# Places that the records name.  Without a list of nodes, every host of every
+# run that may be of the kind owes its figure.
 sub _seen {
     my ($self, $series) = @_;
     my $data = $self->{data};
@@ -122,11 +124,12 @@ sub _seen {
         qw(data trouble functional touched)) {
         for my $row (values %$table) { $seen{$_} = 1 for keys %$row }
     }
-    return keys %seen if $kind ne 'node';
+    return keys %seen
+        if $kind ne 'node' || $self->{places}->expected('node');
     my @hosts = map { $_->[1] } grep { $self->_concerns($_->[0], $series) }
         grep { !$data->{left_out}{$_->[0]} } @{$data->{notrun}};
-    for my $attempt (keys %{$data->{bad}}) {
-        push @hosts, @{$data->{bad}{$attempt}{hosts}}
+    for my $attempt (0 .. $#{$data->{records}}) {
+        push @hosts, split /,/, $data->{records}[$attempt]{hosts}
             if $self->_concerns($attempt, $series);
     }
     $seen{$_} = 1 for @hosts;
@@ -180,7 +183,10 @@ sub _missing_rows {
 sub row_keys {
     my ($clause, $row) = @_;
     my %keys;
-    @keys{@{$clause->{each}}} = split /\0/, $row, -1;
+    my @values = split /\0/, $row, -1;
+    @keys{@{$clause->{each}}}
+        = map { defined $values[$_] ? $values[$_] : q{} }
+        0 .. $#{$clause->{each}};
     return \%keys;
 }
 
@@ -214,7 +220,7 @@ sub _concerns {
     return 1 if !defined $record->{bench};
     return 0 if $series->{metric} !~ /\A\Q$record->{bench}\E[.]/;
     my $where = $series->{where};
-    for my $opt (@{$record->{opt}}) {
+    for my $opt (@{$record->{opt} || []}) {
         return 0 if grep { defined $opt->{$_} && $opt->{$_} ne $where->{$_} }
             keys %$where;
     }
@@ -225,19 +231,19 @@ sub _concerns {
 sub _bad {
     my ($self, $series, $row, $place) = @_;
     my $data = $self->{data};
-    my @hosts = Assay::Places::hosts($series->{scope}, $place);
     my %bad;
 
     return if !$data->{bad};
+    my @hosts = Assay::Places::hosts($series->{scope}, $place);
     for my $attempt (@{$data->{touched}[$series->{index}]{$row}{$place}
         || []}) {
         $bad{$attempt} = 1 if $data->{bad}{$attempt};
     }
     my @near = map { @{$data->{bad_at}{$_} || []} } @hosts;
     for my $attempt (@{$data->{bad_anywhere} || []}) {
-        my $named = @{$data->{bad}{$attempt}{hosts}};
+        my $named = $data->{bad}{$attempt}{hosts};
         push @near, $attempt
-            if !$named || $series->{scope} eq 'pair';
+            if $named eq q{} || $series->{scope} eq 'pair';
     }
     @near = keys %{$data->{bad}} if $series->{scope} eq 'system';
     for my $attempt (@near) {
@@ -266,35 +272,15 @@ sub _notrun {
 sub figure {
     my ($self, $clause, $series, $row, $place) = @_;
     my $data = $self->{data};
-    my $s = $series->{index};
-    my $entry = $data->{data}[$s]{$row}{$place};
-    my %out = (spoiled => [], excused => [], notrun => []);
+    my ($values, $attempts)
+        = $self->_values($data->{data}[$series->{index}]{$row}{$place});
+    my %out = (values => $values, attempts => $attempts);
 
-    $self->_collect_bad(\%out, $series, $row, $place);
-    @{$out{notrun}} = (@{$out{notrun}}, $self->_notrun($series, $place));
-    my ($values, $attempts) = $self->_values($entry);
-    @out{qw(values attempts)} = ($values, $attempts);
-    my %measured = map { $_ => 1 } @$attempts;
-    my ($both) = grep { $measured{$_->[0]} } @{$out{notrun}};
-
-    my ($trouble) = grep { !$data->{left_out}{$_->[0]} }
-        @{$data->{trouble}[$s]{$row}{$place} || []};
-    if ($trouble) {
-        $out{why} = $trouble->[1] . ' in ' . $self->path($trouble->[0]);
-    }
-    elsif ($out{wrong}) { $out{why} = $out{wrong} }
-    elsif ($both) {
-        $out{why} = 'measured and not run in one record: '
-            . $self->path($both->[0]);
-    }
-    elsif (@{$out{spoiled}} > $clause->{spoiled}) {
-        $out{why} = $self->_too_many_spoiled($clause, $out{spoiled});
-    }
-    elsif (!@$attempts && @{$out{notrun}} && !@{$out{spoiled}}) {
-        @out{qw(verdict why)} = ('NOTRUN', $out{notrun}[0][2]);
-        return \%out;
-    }
-    elsif (@$attempts < $clause->{runs}) {
+    $self->_disturbed(\%out, $clause, $series, $row, $place)
+        if $data->{bad} || $data->{notrun_at}
+        || $data->{trouble}[$series->{index}]{$row};
+    return \%out if defined $out{why};
+    if (@$attempts < $clause->{runs}) {
         $out{why} = $self->_too_few($clause, $series, $row, $place, $attempts);
     }
     else {
@@ -302,6 +288,32 @@ sub figure {
     }
     $out{verdict} = 'INVALID' if defined $out{why};
     return \%out;
+}
+
+# Where something went wrong somewhere: did it here?
+sub _disturbed {
+    my ($self, $out, $clause, $series, $row, $place) = @_;
+    my $attempts = $out->{attempts};
+    my %measured = map { $_ => 1 } @$attempts;
+
+    $self->_collect_bad($out, $series, $row, $place);
+    my @notrun = (@{$out->{notrun} || []}, $self->_notrun($series, $place));
+    my @spoiled = @{$out->{spoiled} || []};
+    my ($both) = grep { $measured{$_->[0]} } @notrun;
+    my ($trouble) = grep { !$self->{data}{left_out}{$_->[0]} }
+        @{$self->{data}{trouble}[$series->{index}]{$row}{$place} || []};
+    $out->{why} = $trouble
+        ? $trouble->[1] . ' in ' . $self->path($trouble->[0])
+        : defined $out->{wrong} ? $out->{wrong}
+        : $both ? 'measured and not run in one record: '
+        . $self->path($both->[0])
+        : @spoiled > $clause->{spoiled}
+        ? $self->_too_many_spoiled($clause, \@spoiled)
+        : undef;
+    $out->{verdict} = 'INVALID' if defined $out->{why};
+    @$out{qw(verdict why)} = ('NOTRUN', $notrun[0][2])
+        if !defined $out->{why} && @notrun && !@$attempts && !@spoiled;
+    return;
 }
 
 # Note which faulty records bear on a point, without judging it.
@@ -331,6 +343,7 @@ sub judged {
         $figure->{why} = $self->_relate($clause, $figure, $row, $place);
         $figure->{verdict} = 'INVALID' if defined $figure->{why};
     }
+    delete $figure->{value} if defined $figure->{why};
     return $figure if defined $figure->{why};
     $figure->{unit} = $self->{data}{units}[$series->{index}];
     $figure->{verdict} = decide($clause, $limit, $figure);
@@ -365,9 +378,9 @@ sub _values {
     my (@values, @attempts);
     my $left_out = $self->{data}{left_out};
 
-    return ([], []) if !$entry;
-    for (my $i = 2; $i < @$entry; $i += 2) {
-        my ($value, $attempt) = @$entry[$i, $i + 1];
+    return ([], []) if !defined $entry;
+    my @pairs = Assay::Collect::values_of($entry);
+    while (my ($value, $attempt) = splice @pairs, 0, 2) {
         next if $left_out && $left_out->{$attempt};
         push @values, $value;
         push @attempts, $attempt
@@ -398,12 +411,12 @@ sub _too_few {
 sub _statistic {
     my ($statistic, $values) = @_;
     my ($name, $p) = @$statistic{qw(name p)};
-    my @sorted = sort { $a <=> $b } @$values;
 
+    return quantile($p, @$values) if defined $p;
+    return mean(@$values) if $name eq 'mean';
+    my @sorted = sort { $a <=> $b } @$values;
     return $sorted[0]  if $name eq 'min';
     return $sorted[-1] if $name eq 'max';
-    return mean(@sorted) if $name eq 'mean';
-    return quantile($p, @sorted) if defined $p;
     my $cv = cv(@sorted);
     return $cv * scale('x') if defined $cv;
     return (undef, @sorted < 2 ? 'one value has no spread'
@@ -464,6 +477,8 @@ sub _fleet {
 sub bounds {
     my ($clause, $limit) = @_;
     my $tolerance = $clause->{tolerance};
+
+    return @{$limit->{bounds}} if $limit->{bounds};
     my %slack = map {
         my $bound = $limit->{$_};
         $_ => !$tolerance || !defined $bound ? 0
@@ -471,11 +486,11 @@ sub bounds {
             ? abs($bound) * $tolerance->{number} / 100
             : $tolerance->{base};
     } qw(low high);
-
-    return (
+    $limit->{bounds} = [
         defined $limit->{low}  ? $limit->{low} - $slack{low}   : undef,
         defined $limit->{high} ? $limit->{high} + $slack{high} : undef,
-    );
+    ];
+    return @{$limit->{bounds}};
 }
 
 sub _within {

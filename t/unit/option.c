@@ -10,8 +10,8 @@
 #include "t/unit/tap.h"
 
 static const char *const pins[] = {"compact", "spread", "none", NULL};
-static const char *const many_words[] = {"automatic", "avx512", "avx2", "neon",
-                                         "sve", "plain", "generic", NULL};
+static const char *const many_words[] = {
+    "automatic", "avx512", "avx2", "neon", "sve", "plain", "generic", NULL};
 
 struct options {
     bool loud, quick;
@@ -100,77 +100,78 @@ static void accepted(void)
        "-- behind all options");
 }
 
+/* What is refused, and how. */
+static const struct {
+    char *words[4];
+    const char *error; /* the start of the message */
+} bad[] = {
+    {{"--threads=64x"}, "--threads: '64x' is not a whole number, 1 to 64"},
+    {{"--threads="}, "--threads: '' is not a whole number, 1 to 64"},
+    {{"--threads= 5"}, "--threads: ' 5' is not"},
+    {{"--threads=+5"}, "--threads: '+5' is not"},
+    {{"--threads=-5"}, "--threads: '-5' is not"},
+    {{"--threads", "-5"}, "--threads: '-5' is not"},
+    {{"--threads=0x10"}, "--threads: '0x10' is not"},
+    {{"--threads=1e3"}, "--threads: '1e3' is not"},
+    {{"--threads=4K"}, "--threads: '4K' is not"},
+    {{"--threads=0"}, "--threads: '0' is not"},
+    {{"--threads=65"}, "--threads: '65' is not"},
+    {{"-t65"}, "-t: '65' is not a whole number, 1 to 64"},
+    {{"--any=18446744073709551616"},
+     "--any: '18446744073709551616' is not a whole number, 0 or more"},
+    {{"--any=-1"}, "--any: '-1' is not"},
+    {{"-n", "7"},
+     "-n: '7' is not a size (a whole number, or one with K, M, G or T), "
+     "8 to 1M"},
+    {{"-n2M"}, "-n: '2M' is not"},
+    {{"-n1KB"}, "-n: '1KB' is not"},
+    {{"-bnan"}, "-b: 'nan' is not a number, -1.5 to 2.5"},
+    {{"-binf"}, "-b: 'inf' is not"},
+    {{"--base-thresh=-nan"}, "--base-thresh: '-nan' is not"},
+    {{"-b2.6"}, "-b: '2.6' is not"},
+    {{"-b", "-1.6"}, "-b: '-1.6' is not"},
+    {{"-b1,5"}, "-b: '1,5' is not"},
+    {{"--pin=comp"}, "--pin: 'comp' is none of: compact, spread, none"},
+    {{"--pin=Compact"}, "--pin: 'Compact' is none of"},
+    {{"--pin="}, "--pin: '' is none of"},
+    {{"--file="}, "--file: '' is empty"},
+    {{"--loud=yes"}, "--loud takes no value: 'yes'"},
+    {{"--lou"}, "'--lou' is no option"},
+    {{"--louder"}, "'--louder' is no option"},
+    {{"--"}, NULL},
+    {{"--", "-l"}, "'-l': no operand is taken"},
+    {{"--=5"}, "'--=5' is no option"},
+    {{"-x"}, "'-x' in '-x' is no option"},
+    {{"-lx"}, "'-x' in '-lx' is no option"},
+    {{"-"}, "'-': no operand is taken"},
+    {{""}, "'': no operand is taken"},
+    {{"stray"}, "'stray': no operand is taken"},
+    {{"-l", "stray", "-q"}, "'stray': no operand is taken"},
+    {{"--threads"}, "--threads needs a value: --threads=VALUE"},
+    {{"-t"}, "-t needs a value: --threads=VALUE"},
+    {{"--file", "--loud"}, "--file needs a value: --file=VALUE"},
+    {{"--file", "-l"}, "--file needs a value: --file=VALUE"},
+    {{"-t4", "-t5"}, "-t: '5' contradicts the one given before"},
+    {{"-pnone", "--pin=spread"}, "--pin: 'spread' contradicts"},
+    {{"-fa", "-fb"}, "-f: 'b' contradicts"},
+    {{"-b1", "-b2"}, "-b: '2' contradicts"},
+};
+
 static void refused(void)
 {
-    static const struct {
-        char *words[4];
-        const char *error; /* the start of the message */
-    } rows[] = {
-        {{"--threads=64x"}, "--threads: '64x' is not a whole number, 1 to 64"},
-        {{"--threads="}, "--threads: '' is not a whole number, 1 to 64"},
-        {{"--threads= 5"}, "--threads: ' 5' is not"},
-        {{"--threads=+5"}, "--threads: '+5' is not"},
-        {{"--threads=-5"}, "--threads: '-5' is not"},
-        {{"--threads", "-5"}, "--threads: '-5' is not"},
-        {{"--threads=0x10"}, "--threads: '0x10' is not"},
-        {{"--threads=1e3"}, "--threads: '1e3' is not"},
-        {{"--threads=4K"}, "--threads: '4K' is not"},
-        {{"--threads=0"}, "--threads: '0' is not"},
-        {{"--threads=65"}, "--threads: '65' is not"},
-        {{"-t65"}, "-t: '65' is not a whole number, 1 to 64"},
-        {{"--any=18446744073709551616"},
-         "--any: '18446744073709551616' is not a whole number, 0 or more"},
-        {{"--any=-1"}, "--any: '-1' is not"},
-        {{"-n", "7"},
-         "-n: '7' is not a size (a whole number, or one with K, M, G or T), "
-         "8 to 1M"},
-        {{"-n2M"}, "-n: '2M' is not"},
-        {{"-n1KB"}, "-n: '1KB' is not"},
-        {{"-bnan"}, "-b: 'nan' is not a number, -1.5 to 2.5"},
-        {{"-binf"}, "-b: 'inf' is not"},
-        {{"--base-thresh=-nan"}, "--base-thresh: '-nan' is not"},
-        {{"-b2.6"}, "-b: '2.6' is not"},
-        {{"-b", "-1.6"}, "-b: '-1.6' is not"},
-        {{"-b1,5"}, "-b: '1,5' is not"},
-        {{"--pin=comp"}, "--pin: 'comp' is none of: compact, spread, none"},
-        {{"--pin=Compact"}, "--pin: 'Compact' is none of"},
-        {{"--pin="}, "--pin: '' is none of"},
-        {{"--file="}, "--file: '' is empty"},
-        {{"--loud=yes"}, "--loud takes no value: 'yes'"},
-        {{"--lou"}, "'--lou' is no option"},
-        {{"--louder"}, "'--louder' is no option"},
-        {{"--"}, NULL},
-        {{"--", "-l"}, "'-l': no operand is taken"},
-        {{"--=5"}, "'--=5' is no option"},
-        {{"-x"}, "'-x' in '-x' is no option"},
-        {{"-lx"}, "'-x' in '-lx' is no option"},
-        {{"-"}, "'-': no operand is taken"},
-        {{""}, "'': no operand is taken"},
-        {{"stray"}, "'stray': no operand is taken"},
-        {{"-l", "stray", "-q"}, "'stray': no operand is taken"},
-        {{"--threads"}, "--threads needs a value: --threads=VALUE"},
-        {{"-t"}, "-t needs a value: --threads=VALUE"},
-        {{"--file", "--loud"}, "--file needs a value: --file=VALUE"},
-        {{"--file", "-l"}, "--file needs a value: --file=VALUE"},
-        {{"-t4", "-t5"}, "-t: '5' contradicts the one given before"},
-        {{"-pnone", "--pin=spread"}, "--pin: 'spread' contradicts"},
-        {{"-fa", "-fb"}, "-f: 'b' contradicts"},
-        {{"-b1", "-b2"}, "-b: '2' contradicts"},
-    };
-
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         char *words[6] = {"prog"}, e[256];
         struct options o;
 
-        memcpy(words + 1, rows[i].words, sizeof(rows[i].words));
-        if (!rows[i].error) {
+        memcpy(words + 1, bad[i].words, sizeof(bad[i].words));
+        if (!bad[i].error) {
             ok(parse(&o, e, sizeof(e), words) == 0, "%s is allowed", words[1]);
             continue;
         }
         ok(parse(&o, e, sizeof(e), words) == -1 &&
-               strncmp(e, rows[i].error, strlen(rows[i].error)) == 0,
-           "%s", rows[i].error);
-        if (strncmp(e, rows[i].error, strlen(rows[i].error)) != 0)
+               strncmp(e, bad[i].error, strlen(bad[i].error)) == 0,
+           "%s", bad[i].error);
+        if (strncmp(e, bad[i].error, strlen(bad[i].error)) != 0)
             diag("got: %s", e);
         ok(memcmp(&o, &defaults, sizeof(o)) == 0, "and nothing was stored");
     }
@@ -301,13 +302,15 @@ static void help(void)
 
     help_text(&g, 1, text, sizeof(text));
     ok(longest(text) < 80, "no line of more than 79 columns");
-    ok(strstr(text, "threads to run (default: one a core)"), "unset: its words");
+    ok(strstr(text, "threads to run (default: one a core)"),
+       "unset: its words");
     ok(strstr(text, "array length (default: 4K)"), "a size");
     ok(strstr(text, "any count (default: 5)"), "a count");
     ok(strstr(text, "a factor (default: 1.02)"), "a real");
     ok(strstr(text, "--pin=compact|spread|none"), "few words");
     ok(strstr(text, "(default: compact)"), "a choice");
-    ok(strstr(text, "--kernel=WORD") && strstr(text, "one of automatic, avx512"),
+    ok(strstr(text, "--kernel=WORD") &&
+           strstr(text, "one of automatic, avx512"),
        "many words");
     ok(!strstr(text, "say more (default"), "a flag that is off has none");
     ok(strstr(text, "a file\n"), "nor a text that is not set");
@@ -317,7 +320,7 @@ static void help(void)
     o.file = "there";
     help_text(&g, 1, text, sizeof(text));
     ok(strstr(text, "(default: 7)") && strstr(text, "(default: spread)") &&
-           strstr(text, "(default: on)") && strstr(text, "(default: there)"),
+           strstr(text, "(default: yes)") && strstr(text, "(default: there)"),
        "defaults are those of the struct");
     o.elements = 0;
     help_text(&w, 1, text, sizeof(text));

@@ -96,8 +96,8 @@ static void sticky(struct assay_fields *f, int error, const char *what)
 
 static void faults(void)
 {
-    static const char *const bad_keys[] = {"",      "1k",  "a b", "a=b",
-                                           "a\"b",  "a\n", "-a",  "caf\xc3\xa9"};
+    static const char *const bad_keys[] = {"",     "1k",  "a b", "a=b",
+                                           "a\"b", "a\n", "-a",  "caf\xc3\xa9"};
     static const uint64_t none[] = {0x7ff8000000000000, 0x7ff0000000000000,
                                     0xfff0000000000000, 0x7ff0000000000001};
     struct assay_fields f = {0}, g = {0};

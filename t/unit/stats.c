@@ -69,9 +69,22 @@ static void few(void)
     is_double(s.sd, 0, "equal values do not spread");
 }
 
+/* What a plain sum gets wrong in the last digits. */
+static void long_sum(void)
+{
+    double x[1000];
+    struct assay_stats s;
+
+    for (size_t i = 0; i < 1000; i++)
+        x[i] = 0.1;
+    assay_stats(x, 1000, &s);
+    is_double(s.mean, 0.1, "mean of a thousand equal values");
+    is_double(s.sd, 0, "and their spread");
+}
+
 static void orders(void)
 {
-    static const double turns[][3] = {{1, 2, 30}, {1, 30, 2},  {2, 1, 30},
+    static const double turns[][3] = {{1, 2, 30}, {1, 30, 2}, {2, 1, 30},
                                       {2, 30, 1}, {30, 1, 2}, {30, 2, 1}};
     struct assay_stats s;
 
@@ -201,6 +214,7 @@ int main(void)
 {
     summary();
     few();
+    long_sum();
     orders();
     refused();
     huge();

@@ -421,17 +421,18 @@ static void test_narrowed(backend *read, const char *where, const char *name)
  * this one. */
 static void test_lies(void)
 {
-    char error[512] = "";
+    char path[PATH_MAX], error[512] = "";
     struct assay_topology t;
 
-    setenv("HWLOC_SYNTHETIC", "pack:2 core:64 pu:1", 1);
+    setenv("HWLOC_XMLFILE", machine_path("nps4", "/topo.xml", path), 1);
     setenv("HWLOC_THISSYSTEM", "1", 1);
     ok(assay_topology_load(&t, NULL, error, sizeof(error)) == 0 &&
            !t.this_machine,
-       "HWLOC_SYNTHETIC is not taken for this machine %s", error);
+       "HWLOC_XMLFILE is not taken for this machine %s", error);
+    is_count(t.ncpus, 16, "though all its CPUs are shown");
     assay_topology_free(&t);
     unsetenv("HWLOC_THISSYSTEM");
-    unsetenv("HWLOC_SYNTHETIC");
+    unsetenv("HWLOC_XMLFILE");
 }
 
 static void test_policy(void)

@@ -80,10 +80,9 @@ static void convert(void)
                 {2.5, "Mmsg/s", "msg/s", 2500000},
                 {0.13, "GUPS", "MUPS", 130},
                 {-4, "ms", "us", -4000}};
-    static const char *const unknown[] = {"",     " ",     "KB/s", "mb/s",
-                                          "MB",   "MB/S",  "MB/s ", "Mb/s",
-                                          "kkB",  "Kis",   "ks",   "M%",
-                                          "Kimsg/s", "/s", "k"};
+    static const char *const unknown[] = {
+        "",    " ",   "KB/s", "mb/s", "MB",      "MB/S", "MB/s ", "Mb/s",
+        "kkB", "Kis", "ks",   "M%",   "Kimsg/s", "/s",   "k"};
     double value = -1;
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -111,8 +110,8 @@ static void convert(void)
 static void counts(void)
 {
     static const char *const bad[] = {
-        "",    " ",   " 5",   "5 ",  "+5",   "-5",  "0x10", "1e3",  "64x",
-        "5.0", "1,0", "five", "\t5", "5\n", "1_0", "٣",    "4K",   "nan"};
+        "",    " ",   " 5",   "5 ",  "+5",  "-5",  "0x10", "1e3", "64x",
+        "5.0", "1,0", "five", "\t5", "5\n", "1_0", "٣",    "4K",  "nan"};
     uint64_t x = 77;
 
     ok(assay_parse_count("0", &x) == 0 && x == 0, "0");
@@ -148,8 +147,7 @@ static void sizes(void)
     ok(assay_parse_size("3M", &x) == 0 && x == 3145728, "3M");
     ok(assay_parse_size("1G", &x) == 0 && x == 1073741824, "1G");
     ok(assay_parse_size("2T", &x) == 0 && x == 2199023255552u, "2T");
-    ok(assay_parse_size("16777215T", &x) == 0 &&
-           x == UINT64_C(16777215) << 40,
+    ok(assay_parse_size("16777215T", &x) == 0 && x == UINT64_C(16777215) << 40,
        "16777215T fits");
     x = 77;
     ok(assay_parse_size("16777216T", &x) < 0 && errno == ERANGE,
@@ -165,13 +163,19 @@ static void reals(void)
     static const struct {
         const char *text;
         double want;
-    } good[] = {{"1.2e+05", 120000}, {"1.2E5", 120000}, {"120000", 120000},
-                {"120000.", 120000}, {".5", 0.5},       {"-0.25", -0.25},
-                {"0", 0},            {"1e-3", 0.001},   {"-0", -0.0}};
+    } good[] = {{"1.2e+05", 120000},
+                {"1.2E5", 120000},
+                {"120000", 120000},
+                {"120000.", 120000},
+                {".5", 0.5},
+                {"-0.25", -0.25},
+                {"0", 0},
+                {"1e-3", 0.001},
+                {"-0", -0.0}};
     static const char *const bad[] = {
-        "",     ".",    "-",    "+1",  " 1",  "1 ",   "1,5",  "nan",
-        "NaN",  "inf",  "-inf", "infinity",   "0x10", "1e",   "1e+",
-        "e5",   "1.2.3", "--1", "1f",  "1d5", "nan(1)"};
+        "",    ".",   "-",     "+1",   " 1",       "1 ",   "1,5",
+        "nan", "NaN", "inf",   "-inf", "infinity", "0x10", "1e",
+        "1e+", "e5",  "1.2.3", "--1",  "1f",       "1d5",  "nan(1)"};
     double x = 77;
 
     for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
@@ -261,7 +265,8 @@ static void locales(void)
     double x;
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (!setlocale(LC_ALL, names[i]) || localeconv()->decimal_point[0] == '.')
+        if (!setlocale(LC_ALL, names[i]) ||
+            localeconv()->decimal_point[0] == '.')
             continue;
         is_text(assay_real_text(0.5, buf), "0.5", "a point in %s", names[i]);
         ok(assay_parse_real("0.5", &x) == 0 && x == 0.5, "which reads back");

@@ -122,6 +122,9 @@ sub spew {
     return;
 }
 
+# Whatever folder a test ends in can be cleaned away.
+END { chdir q{/} }
+
 # The lines of a text that fit a pattern.
 sub lines_of {
     my ($text, $pattern) = @_;

@@ -1,0 +1,128 @@
+/* child.c - fork, exec, read, wait. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/affinity.h"
+#include "stream/child.h"
+
+enum { OUTPUT_MOST = 1 << 20 }; /* bytes that are kept of a child's output */
+
+extern char **environ;
+
+static void add_bytes(struct words *words, const char *text, size_t length)
+{
+    char **grown = realloc(words->word, (words->n + 2) * sizeof(*grown));
+    char *word = grown ? malloc(length + 1) : NULL;
+
+    if (grown)
+        words->word = grown;
+    if (!word) {
+        words_free(words);
+        return;
+    }
+    memcpy(word, text, length);
+    word[length] = '\0';
+    words->word[words->n++] = word;
+    words->word[words->n] = NULL;
+}
+
+void words_add(struct words *words, const char *word)
+{
+    add_bytes(words, word, strlen(word));
+}
+
+void words_split(struct words *words, const char *text)
+{
+    for (text += strspn(text, " \t\n"); *text; text += strspn(text, " \t\n")) {
+        size_t length = strcspn(text, " \t\n");
+
+        add_bytes(words, text, length);
+        text += length;
+    }
+}
+
+void words_free(struct words *words)
+{
+    for (size_t i = 0; i < words->n; i++)
+        free(words->word[i]);
+    free(words->word);
+    *words = (struct words){0};
+}
+
+/* In the child, where only what a signal handler may do is safe. */
+static _Noreturn void become(const struct child *child, int output)
+{
+    char **envp = child->envp ? child->envp->word : environ;
+
+    if (dup2(output, 1) < 0)
+        _exit(127);
+    if (child->cpu >= 0)
+        assay_pin_thread(child->cpu);
+    if (child->program >= 0)
+        fexecve(child->program, child->argv->word, envp);
+    else
+        execvp(child->argv->word[0], child->argv->word);
+    _exit(127);
+}
+
+/* Everything from fd, of which the first OUTPUT_MOST bytes are kept. */
+static char *read_all(int fd)
+{
+    char *text = malloc(OUTPUT_MOST + 1), rest[4096];
+    size_t length = 0;
+
+    while (text) {
+        size_t space = OUTPUT_MOST - length;
+        ssize_t got = space ? read(fd, text + length, space)
+                            : read(fd, rest, sizeof(rest));
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            break;
+        length += space ? (size_t)got : 0;
+    }
+    if (text)
+        text[length] = '\0';
+    return text;
+}
+
+static int wait_for(pid_t pid)
+{
+    int status;
+
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR)
+            return -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+int child_run(const struct child *child)
+{
+    int ends[2] = {-1, -1};
+    pid_t pid;
+
+    if (!child->argv->word) {
+        errno = ENOMEM;
+        return -1;
+    }
+    if (child->output && pipe(ends) < 0)
+        return -1;
+    pid = fork();
+    if (pid == 0) {
+        if (child->output)
+            close(ends[0]);
+        become(child, child->output ? ends[1] : 2);
+    }
+    if (child->output) {
+        close(ends[1]);
+        *child->output = pid > 0 ? read_all(ends[0]) : NULL;
+        close(ends[0]);
+    }
+    return pid < 0 ? -1 : wait_for(pid);
+}

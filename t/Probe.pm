@@ -1,0 +1,106 @@
+package Probe;
+
+# Run t/programs/probe in a directory of its own, and read what it left.
+
+use strict;
+use warnings;
+
+use Cwd qw(abs_path);
+use Exporter qw(import);
+use File::Basename qw(dirname);
+use File::Temp qw(tempdir);
+
+our @EXPORT = qw(line lines probe probe_end probe_path probe_start slurp
+    verdict);
+
+my $source = $ENV{ASSAY_SRCDIR} || abs_path(dirname(__FILE__) . '/..');
+my $build = $ENV{ASSAY_BUILDDIR} || $source;
+my $dir = tempdir('probe-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+
+unshift @INC, "$source/harness";
+require Assay::Record;
+require Assay::Text;
+
+delete @ENV{grep {/^HWLOC_/} keys %ENV};
+chdir $dir or die "$dir: $!";
+-x probe_path() or die probe_path() . " is not built\n";
+
+sub probe_path { return "$build/t/programs/probe" }
+
+sub slurp {
+    my ($path) = @_;
+    open my $file, '<:raw', $path or return;
+    local $/ = undef;
+    return scalar <$file>;
+}
+
+# Run the shell command, in which PROBE stands for the probe, and every @ for
+# a record that does not exist yet.  Returns a hash of exit status (128 + n
+# for signal n), stdout, stderr and record (undef if there is none).
+sub probe {
+    my ($command) = @_;
+    return probe_end(probe_start($command));
+}
+
+# The two halves of it: the first returns the process.
+sub probe_start {
+    my ($command) = @_;
+    my $path = probe_path();
+
+    unlink qw(record out err);
+    $command =~ s/PROBE/'$path'/g;
+    $command =~ s/\@/--record=record/g;
+    my $pid = fork;
+    defined $pid or die "fork: $!";
+    return $pid if $pid;
+    open STDOUT, '>', 'out' or die;
+    open STDERR, '>', 'err' or die;
+    exec '/bin/sh', '-c', $command or die;
+}
+
+sub probe_end {
+    my ($pid) = @_;
+
+    waitpid $pid, 0;
+    return {
+        status => $? & 127 ? 128 + ($? & 127) : $? >> 8,
+        out    => scalar slurp('out'),
+        err    => scalar slurp('err'),
+        record => scalar slurp('record'),
+    };
+}
+
+# The lines of a kind in a record.
+sub lines {
+    my ($run, $kind) = @_;
+    return grep {/^\Q$kind\E /} split /\n/, defined $run->{record}
+        ? $run->{record} : q{};
+}
+
+# The fields of the last line of a kind; nothing if there is none.
+sub line {
+    my ($run, $kind) = @_;
+    my $line = (lines($run, $kind))[-1];
+
+    return if !defined $line;
+    my ($fields, $why) = Assay::Text::split_fields($line =~ s/^\S+//r);
+    die "$why: $line\n" if !$fields;
+    return $fields;
+}
+
+# What the judge's reader makes of a record: its class and why.
+sub verdict {
+    my ($run) = @_;
+
+    open my $file, '>:raw', 'judged' or die;
+    print {$file} $run->{record};
+    close $file or die;
+    my $record = Assay::Record->new(path => 'judged', metric => sub { });
+    $record->read_file;
+    unlink 'judged';
+    return $record->{class} eq q{} ? 'good' : "$record->{class}: $record->{why}";
+}
+
+END { chdir q{/} }
+
+1;
