@@ -39,6 +39,7 @@ AS_IF([test "$assay_ask_mpi" != no], [
 ])
 AC_SUBST([MPI_CFLAGS])
 AC_SUBST([MPI_LIBS])
+AC_SUBST([MPI_LIBRARY])
 ASSAY_FEATURE_RESULT([mpi])
 ])
 
@@ -96,6 +97,7 @@ MPI MPI_VERSION . MPI_SUBVERSION
 #endif
 ])
    AC_MSG_RESULT([$assay_why_mpi])
+   MPI_LIBRARY=$assay_why_mpi
    ASSAY_FIND_MPIRUN
    MPICC=$assay_mpicc
    assay_why_mpi="$assay_why_mpi ($assay_mpicc${MPIRUN:+, $MPIRUN})"],
