@@ -43,8 +43,8 @@ size_t assay_cycle_ops(enum assay_cycle cycle)
  *
  *     c = a, b = 3 a, c = a + b = 4 a, a = b + t c = (3 + 4 t) a
  *     even: t = -1/4, a = 2 a; odd: t = -5/8, a = a / 2
- *     then b = 2 b = 6 a0, a = a + d b
- *     even: d = -1/4, a = (2 - 3/2) a0; odd: d = 1/4, a = (1/2 + 3/2) a0
+ *     then b = 4 b = 12 a0, a = a + d b
+ *     even: d = -1/8, a = (2 - 3/2) a0; odd: d = 1/8, a = (1/2 + 3/2) a0
  */
 double assay_scalar(enum assay_cycle cycle, enum assay_op op, uint64_t r)
 {
@@ -59,11 +59,11 @@ double assay_scalar(enum assay_cycle cycle, enum assay_op op, uint64_t r)
     case ASSAY_WRITE:
         return 1.0 + (double)(r % 1000);
     case ASSAY_UPDATE:
-        return 2.0;
+        return 4.0;
     case ASSAY_DAXPY:
-        return odd ? 0.25 : -0.25;
+        return odd ? 0.125 : -0.125;
     default:
-        return 0.0;
+        return 5.0; /* of no effect, unless the kernel is a wrong one */
     }
 }
 

@@ -177,7 +177,7 @@ assay_find_system() {
     case $matches in
     '') ;;
     *[[:space:]]*) assay_refuse "$1 fits more than one system:" \
-                       "name one with -m:" "$matches" ;;
+                       "name one with -m:" "$(echo "$matches" | tr '\n' ' ')" ;;
     *) assay_system=$matches
        assay_system_why="by the name of host $1" ;;
     esac

@@ -134,7 +134,8 @@ static void plan_elements(struct plan *plan)
         stream_need(plan, opt->elements);
     plan->cut_from = opt->elements;
     opt->elements = most > 64 ? most / 64 * 64 : 64;
-    assay_warn(plan->run, "arrays cut from %s to %s each: no more memory (%s)",
+    assay_warn(plan->run,
+               "arrays cut from %s to %s each, for want of memory: %s",
                assay_size_text(stream_bytes(plan, plan->cut_from), full),
                assay_size_text(stream_bytes(plan, opt->elements), cut),
                plan->memory.limit);

@@ -123,13 +123,13 @@ static void record_ratios(const struct plan *plan, const struct setup *setup,
     }
 }
 
-static void print(const struct peer *peer, size_t threads,
+static void print(const char *command, size_t threads,
                   const struct rounds *rounds)
 {
     printf("# original: %s\n"
            "# best of %llu rounds in turn, %zu %s, MB/s, no write-allocate\n"
            "Function      original       assay   ratio\n",
-           peer->command, (unsigned long long)rounds->n, threads,
+           command, (unsigned long long)rounds->n, threads,
            threads == 1 ? "thread" : "threads");
     for (size_t op = 0; op < ASSAY_STREAM_OPS; op++) {
         double ours = best(rounds->ours[op], rounds->n);
@@ -176,7 +176,7 @@ static void compare(const struct plan *plan, const struct peer *peer,
             record_ratios(plan, &setup, ours.threads, &rounds);
         if (!assay_quiet(plan->run)) {
             stream_print_facts(stdout, plan, &setup, &ours);
-            print(peer, ours.threads, &rounds);
+            print(peer->command[build], ours.threads, &rounds);
         }
     }
     rounds_free(&rounds);

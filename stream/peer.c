@@ -113,6 +113,7 @@ static void compile(const struct plan *plan, const struct folder *folder,
     const struct options *opt = plan->opt;
     const char *flags = opt->flags ? opt->flags : "-O3 -march=native";
     const char *output = build == PEER_MULTI ? folder->multi : folder->single;
+    char *command = peer->command[build];
     struct words argv = {0};
     int status;
 
@@ -126,10 +127,10 @@ static void compile(const struct plan *plan, const struct folder *folder,
     add_number(&argv, "-DNTIMES=", opt->repetitions);
     if (opt->type == ASSAY_FLOAT)
         words_add(&argv, "-DSTREAM_TYPE=float");
-    peer->command[0] = '\0';
+    command[0] = '\0';
     for (size_t i = 0; i < argv.n; i++)
-        snprintf(peer->command + strlen(peer->command),
-                 sizeof(peer->command) - strlen(peer->command), "%s%s",
+        snprintf(command + strlen(command),
+                 sizeof(peer->command[build]) - strlen(command), "%s%s",
                  i ? " " : "", argv.word[i]);
     words_add(&argv, "-o");
     words_add(&argv, output);
@@ -146,7 +147,7 @@ static void compile(const struct plan *plan, const struct folder *folder,
         return;
     folder_remove(folder);
     assay_die(plan->run, status == 127 ? ASSAY_NOTRUN : ASSAY_BROKEN,
-              "--original: '%s' %s", peer->command,
+              "--original: '%s' %s", command,
               status == 127 ? "can't be run" : "failed");
 }
 
@@ -270,7 +271,8 @@ struct peer_result peer_run(const struct plan *plan, const struct peer *peer,
     int *cpus = calloc(threads, sizeof(*cpus)), status = -1;
 
     /* Our threads sleep when they have waited long enough (libomp: 0.2 s). */
-    nanosleep(&(struct timespec){.tv_nsec = 250000000}, NULL);
+    if (threads > 1)
+        nanosleep(&(struct timespec){.tv_nsec = 250000000}, NULL);
     words_add(&argv, "stream");
     if (cpus && assay_pin_plan(plan->topology, (enum assay_pin)plan->opt->pin,
                                threads, -1, cpus) == 0) {

@@ -7,8 +7,8 @@
 enum peer_build { PEER_SINGLE, PEER_MULTI, PEER_BUILDS };
 
 struct peer {
-    int program[PEER_BUILDS]; /* descriptors of the executables */
-    char command[512];        /* how the multi-threaded one was compiled */
+    int program[PEER_BUILDS];       /* descriptors of the executables */
+    char command[PEER_BUILDS][512]; /* how each was compiled */
 };
 
 /* Fetch and compile both builds for n elements. The files are gone again when

@@ -17,11 +17,19 @@ if ( !-x "$source/configure" ) {
     plan skip_all => 'no configure here (./bootstrap makes it)';
 }
 
-# configure takes no absolute path that has a blank in it, hence a relative
-# one, seen from a folder of the build.
+# A configured source can't be configured for elsewhere, so this one is shown
+# without what says so; and by a relative path, since configure takes no
+# absolute one that has a blank in it.
 my $build = tempdir( 't0001-XXXXXX', DIR => getcwd(), CLEANUP => 1 );
-my $configure = File::Spec->abs2rel( "$source/configure", $build );
 my $serial = 0;
+mkdir "$build/source" or die $!;
+opendir my $top, $source or die "$source: $!";
+for ( grep { !/^(?:\.|config\.(?:h|log|status)$|Makefile$|t0001-)/ }
+    readdir $top )
+{
+    symlink File::Spec->rel2abs( $_, $source ), "$build/source/$_" or die $!;
+}
+closedir $top;
 
 # Run configure in a new folder, with `before` done there first: its status
 # and all it printed.  Later runs take from a cache what the first found out
@@ -37,7 +45,7 @@ sub configure {
         chdir $dir or die "$dir: $!";
         delete @ENV{qw(CC CFLAGS CPPFLAGS LDFLAGS MPICC HIPCC MAKEFLAGS)};
         open STDERR, '>&', \*STDOUT or die $!;
-        exec "../$configure", '--cache-file=../cache', @words or die "exec: $!";
+        exec "../source/configure", '--cache-file=../cache', @words or die "exec: $!";
     }
     my $text = do { local $/ = undef; <$out> };
     close $out;

@@ -97,6 +97,11 @@ subtest 'as often as owed' => sub {
     like $out, qr/^ +.*killed by SIGKILL/m, '... and the table says why';
     is +(run_promised({STANDIN => 'wrong'}, 'wrong'))[0], 3, 'wrong data: exit 3';
     is statuses('wrong'), 'wrong', '... not tried again';
+    spew("$tree->{reference}/promised/stream.ref", "[clause 1]\nmetric = msgrate.x\n",
+        "scope = every node\nstatistic = median\nlimit = report only\n");
+    ($status, $out) = run_promised({}, 'idle');
+    is $status, 3, 'nothing promised of what would run: exit 3';
+    ok !-e "$results/idle", '... before anything is run';
     promise('spoiled = 1');
     ($status, $out) = run_promised({STANDIN => 'killed'}, 'twice');
     is "$status " . statuses('twice'), '3 spoiled spoiled', 'one spoiled is allowed: two tries';
@@ -137,7 +142,7 @@ subtest 'going on' => sub {
 
     kill 'TERM', $pid;
     waitpid $pid, 0;
-    isnt $?, 0, 'a campaign that is told to stop: not 0';
+    is $? >> 8, 3, 'a campaign that is told to stop: exit 3';
     like slurp("$tree->{top}/stopped"), qr/stopped by SIGTERM; to go on: .*--name cut/,
         '... says how to go on';
     is statuses('cut'), 'spoiled', '... and enters the attempt';
@@ -239,6 +244,31 @@ sub replace {
     spew($file, $text);
     return;
 }
+
+# A chain that holds, around what no run_script would write.
+subtest 'forged' => sub {
+    my %forged = (
+        'hosts read from a file' => [qr{no list of hosts}, hosts => '@/etc/passwd'],
+        'a record elsewhere'     => [qr{attempt without a folder}, record => '../pure/x'],
+        'a reference elsewhere'  => [qr{no name of a reference},
+            reference => '../x.ref', reference_sha256 => '0' x 64],
+    );
+    for my $what (sort keys %forged) {
+        my ($says, %fields) = @{$forged{$what}};
+        remove_tree("$results/forged");
+        system 'cp', '-a', "$results/pure", "$results/forged";
+        my $ledger = Assay::Ledger->new("$results/forged");
+        my ($attempt) = grep { $_->{kind} eq 'attempt' } $ledger->entries;
+        my %line = (%{$attempt}, number => 3, %fields);
+        delete @line{qw(kind line torn broken sha256 previous)};
+        $ledger->append('begin', sub { (number => 3, script => 'run_stream') });
+        $ledger->append('attempt', sub {%line});
+        my ($status, $out) = campaign('verify', "$results/forged");
+        is $status, 3, "$what: exit 3";
+        like $out, $says, '... and it is named';
+        is +(campaign('judge', "$results/forged"))[0], 3, '... and judge passes nothing';
+    }
+};
 
 subtest 'reference changed between attempts' => sub {
     promise('runs = 2');

@@ -40,6 +40,8 @@ subtest 'options' => sub {
     for my $option (qw(-h -m -n -r -t --strict --)) {
         like $out, qr/\Q$option\E\b|\Q$option\E /, "... names $option";
     }
+    my ($default) = slurp("$tree->{scripts}/assay.sh") =~ /^assay_limit=(\d+)$/m;
+    like $out, qr/\(default $default\)/, '... and the limit is the one that is in force';
     is +(run_command($script, '--help'))[1], $out, '--help is the same';
 
     ($status, $out) = print_only($script);

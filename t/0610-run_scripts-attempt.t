@@ -104,6 +104,8 @@ subtest 'what no program may get past' => sub {
         is scalar(grep { !$_->is_ok } @points), $clauses, '... no clause passes';
         like $out, $why, '... for the right reason';
         is last_attempt($folder)->{status}, $class, "... the ledger says $class";
+        like last_attempt($folder)->{reason}, qr/exit status 139/, '... and what happened'
+            if $behaviour eq 'late';
     }
     my ($status, $out, $err, $folder) = run_stream({STANDIN => 'notrun'});
     is $status, 3, 'notrun after metric lines is INVALID';
@@ -160,6 +162,10 @@ subtest 'rates and limits' => sub {
         is $status, 2, 'a faulty reference: exit 2';
         like $err, qr{promised/stream\.ref:\d+: }, '... with file and line';
     }
+    spew("$tree->{reference}/promised/stream.ref", "${clause}confidence = 95 %\n");
+    ($status, $out, $err, $folder) = run_stream({}, @system);
+    is $status, 2, 'a reference that contradicts itself: exit 2';
+    ok !-e $folder, '... before anything is run';
     unlink "$tree->{reference}/promised/stream.ref";
     is +(run_stream({}, @system))[0], 3, 'a system without a file: exit 3';
 
@@ -237,28 +243,43 @@ subtest 'time limit' => sub {
 };
 
 subtest 'signals' => sub {
-    for my $signal (qw(TERM INT HUP)) {
+    for my $signal (qw(TERM INT)) {
         my $folder = "$tree->{top}/work/signal-$signal";
-        my $pid = fork // die "fork: $!";
-        if (!$pid) {
-            $SIG{INT} = 'IGNORE';    # as a shell does for what runs beside it
-            $ENV{STANDIN} = 'wait';
-            open STDOUT, '>', "$folder.out" or die;
-            open STDERR, '>&', \*STDOUT or die;
-            exec $script, '-r', $folder or die;
-        }
-        my $end = time + 20;
-        sleep 0.05 while !sleepers() && time < $end;
+        my $pid = start_waiting($folder);
         kill $signal, $pid;
         waitpid $pid, 0;
-        isnt $?, 0, "SIG$signal: not 0";
+        is $? >> 8, 3, "SIG$signal: exit 3";
         is scalar(sleepers()), 0, '... no process is left';
         my $entry = last_attempt($folder);
         is $entry->{status}, 'spoiled', '... the ledger says spoiled';
         like $entry->{reason}, qr/stopped by SIG$signal/, '... and why';
         like slurp("$folder.out"), qr/^not ok 1 .*SIG$signal/m, '... as does the TAP';
     }
+    my $folder = "$tree->{top}/work/nohup";
+    local $SIG{HUP} = 'IGNORE';
+    my $pid = start_waiting($folder);
+    kill 'HUP', $pid;
+    sleep 0.2;
+    kill 'TERM', $pid;
+    waitpid $pid, 0;
+    like last_attempt($folder)->{reason}, qr/stopped by SIGTERM/, 'under nohup SIGHUP stops nothing';
 };
+
+# run_stream in the background, with a stand-in that waits for ever.
+sub start_waiting {
+    my ($folder) = @_;
+
+    my $pid = fork // die "fork: $!";
+    if (!$pid) {
+        $ENV{STANDIN} = 'wait';
+        open STDOUT, '>', "$folder.out" or die;
+        open STDERR, '>&', \*STDOUT or die;
+        exec $script, '-r', $folder or die;
+    }
+    my $end = time + 20;
+    sleep 0.05 while !sleepers() && time < $end;
+    return $pid;
+}
 
 subtest 'disk' => sub {
     my $folder = "$tree->{top}/work/limited";

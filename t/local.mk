@@ -5,6 +5,7 @@
 unit_tests += \
 	%D%/unit/affinity \
 	%D%/unit/clock \
+	%D%/unit/kernels \
 	%D%/unit/memory \
 	%D%/unit/option \
 	%D%/unit/provenance \
@@ -12,8 +13,10 @@ unit_tests += \
 	%D%/unit/run \
 	%D%/unit/sha256 \
 	%D%/unit/stats \
+	%D%/unit/team \
 	%D%/unit/topology \
 	%D%/unit/units \
+	%D%/unit/verify \
 	# end of unit_tests
 
 # Programs that tests run, each of one file of its name.
@@ -60,6 +63,15 @@ compiled_tests += \
 	%D%/0202-run-options.t \
 	%D%/0203-run-nomem.t \
 	%D%/0300-topology.t \
+	%D%/1000-stream-layouts.t \
+	%D%/1010-stream-record.t \
+	%D%/1020-stream-options.t \
+	%D%/1030-stream-limits.t \
+	%D%/1040-stream-threads.t \
+	%D%/1050-stream-original.t \
+	%D%/1060-stream-clock.t \
+	%D%/1070-stream-kernels.t \
+	%D%/1080-stream-memcheck.t \
 	# end of compiled_tests
 
 # Files, and folders of which everything is distributed.
@@ -74,5 +86,4 @@ test_data += \
 	%D%/data/units.tsv \
 	%D%/unit/tap.h \
 	%D%/unit/tree.h \
-	%D%/data/stream/standin.c \
 	# end of test_data

@@ -170,7 +170,8 @@ sub _enter {
 
     my $record = record_file($attempt->{folder}, $plan);
     my ($status, $reason) = _verdict($record);
-    $reason .= _launchers_word($run, $reason);
+    $reason .= " ($run->{word})"
+        if defined $run->{word} && index($reason, $run->{word}) < 0;
     my @files = map { ("${_}_sha256" => sha256_file("$attempt->{folder}/$_")) }
         qw(stdout stderr environment);
     my $program = $plan->{program} // 'unknown';
@@ -201,15 +202,6 @@ sub _enter {
         }
     );
     return;
-}
-
-# What the launcher did, where the program has put it in words of its own.
-sub _launchers_word {
-    my ($run, $reason) = @_;
-
-    my (undef, $word) = _ending({%{$run}, error => undef}, {status => 'ok'}, q{});
-    return q{} if !$run->{timeout} && !$run->{stopped};
-    return index($reason, $word) < 0 ? " ($word)" : q{};
 }
 
 # The attempt's status in the ledger: what the judge will take its record for.
@@ -244,8 +236,8 @@ sub _close_record {
     my @lines = _record_lines($record);
     my @ends = grep { $_->{kind} eq 'end' } @lines;
     my ($status, $reason) = _ending($run, $ends[-1], $record);
+    $run->{word} = $reason // _interruption($run);
     return if !defined $status;
-
     return if -s $record && !_ends_in_newline($record);
     my $text = q{};
     $text .= Assay::Ledger::format_line(
@@ -271,9 +263,9 @@ sub _ending {
     my $own = $end ? ($end->{status} // q{}) : undef;
     return if defined $own && $own ne 'ok';
     return (failed => $run->{error}) if defined $run->{error};
-    return (failed => "stopped by SIG$run->{stopped}") if $run->{stopped};
-    return (timeout => "timeout after $run->{limit} s")
-        if $run->{timeout};
+    my $interruption = _interruption($run);
+    return ($run->{timeout} ? 'timeout' : 'failed', $interruption)
+        if defined $interruption;
     return (failed => 'killed by ' . signal_name($run->{signal})) if $run->{signal};
     return if defined $own && $run->{status} == 0;
     return (failed => 'the program ended without an end line')
@@ -282,6 +274,15 @@ sub _ending {
     my $last = _last_line($record =~ s{[^/]*\z}{stderr}r);
     return ($status => "exit status $run->{status}"
             . (defined $last ? ": $last" : q{}));
+}
+
+# Why the launcher ended the program, or nothing where it did not.
+sub _interruption {
+    my ($run) = @_;
+
+    return "stopped by SIG$run->{stopped}" if $run->{stopped};
+    return "timeout after $run->{limit} s" if $run->{timeout};
+    return;
 }
 
 sub signal_name {

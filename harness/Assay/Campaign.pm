@@ -11,6 +11,7 @@ use POSIX qw(WNOHANG);
 use Sys::Hostname qw(hostname);
 use Time::HiRes qw(sleep);
 
+use Assay::Launch qw(heeded_signals);
 use Assay::Nodes;
 use Assay::Progress;
 use Assay::Results;
@@ -89,7 +90,12 @@ sub _command_run {
         alone  => 1
     );
     $ENV{Assay::Results::HELD()} = $folder;
-    _run_plans($results, \@plans, \%given);
+    my $stopped = _run_plans($results, \@plans, \%given);
+    if (defined $stopped) {
+        print {*STDERR} "assay campaign: stopped by SIG$stopped; to go on:"
+            . ' assay campaign run with --name ' . basename($folder) . "\n";
+        return 3;
+    }
     return _conclude($results, [map { $_->{script} } @plans], $given{strict});
 }
 
@@ -135,19 +141,24 @@ sub _ask_script {
     return \%plan;
 }
 
+# Returns the signal that stopped it, or nothing.
 sub _run_plans {
     my ($results, $plans, $given) = @_;
 
     my $progress = Assay::Progress->new;
     my $all = 0;
     $all += $_->{runs} for @{$plans};
-    my $done = 0;
+    my $before = 0;
     for my $plan (@{$plans}) {
         while (defined(my $number = _owed($results, $plan))) {
-            _run_script($results, $plan, $given,
-                sub { $progress->show($done, $all, "$plan->{script} $number of $plan->{runs}") });
-            $done++;
+            my $show = sub {
+                $progress->show($before + $number - 1, $all,
+                    "$plan->{script} $number of $plan->{runs}");
+            };
+            my $stopped = _run_script($results, $plan, $given, $show);
+            return $stopped if defined $stopped;
         }
+        $before += $plan->{runs};
     }
     $progress->clear;
     return;
@@ -173,11 +184,12 @@ sub _run_script {
     push @command, '--strict' if $given->{strict};
     my $before = $results->attempts($plan->{script});
     my $stopped;
-    local @SIG{qw(TERM INT HUP)} = (sub { $stopped //= shift }) x 3;
+    my @heeded = heeded_signals();
+    local @SIG{@heeded} = (sub { $stopped //= shift }) x @heeded;
     local $SIG{CHLD} = sub { };    # so that its end ends a sleep
     my $pid = fork // die "fork: $!\n";
     if (!$pid) {
-        $SIG{$_} = 'DEFAULT' for qw(TERM INT HUP CHLD);
+        $SIG{$_} = 'DEFAULT' for @heeded, 'CHLD';
         open STDOUT, '>', '/dev/null';
         exec {$command[0]} @command or POSIX::_exit(127);
     }
@@ -188,9 +200,7 @@ sub _run_script {
         sleep 1;
     }
     my $status = $?;
-    die "stopped by SIG$stopped; to go on: assay campaign run with --name "
-        . basename($results->{folder}) . "\n"
-        if $stopped;
+    return $stopped if defined $stopped;
     die "$plan->{script}: made no attempt (wait status $status)\n"
         if $results->attempts($plan->{script}) == $before;
     return;
@@ -223,8 +233,9 @@ sub _command_judge {
         strict  => $given{strict},
         scripts => [_scripts($results)]
     );
+    my @attempts = $results->{ledger}->broken ? () : $results->attempts;
     print annotate($tap, "results: $results->{folder}",
-        map { attempt_line($_) } $results->attempts);
+        map { attempt_line($_) } @attempts);
     return $status;
 }
 
@@ -233,7 +244,7 @@ sub _command_show {
 
     options(\@arguments, \my %given, 'strict');
     my $results = _results_argument(@arguments);
-    for my $attempt ($results->attempts) {
+    for my $attempt ($results->{ledger}->broken ? () : $results->attempts) {
         print printable("$attempt->{time} $attempt->{script} $attempt->{host} "
                 . attempt_line($attempt)), "\n";
     }

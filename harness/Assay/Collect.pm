@@ -27,7 +27,7 @@ sub new {
     my $self = bless {
         series  => $given{series},
         places  => $given{places},
-        shapes  => {},
+        known   => {},
         records => [],
         metrics => {},
         unfit   => {},
@@ -148,8 +148,8 @@ sub _merge_data {
             substr $entry, 0, 4, pack 'N', $sig;
             if (!defined $old) { $mine->{$place} = $entry; next }
             my $first = unpack 'N', $old;
-            $self->_differ($s, $row, $place, (values_of($entry))[1], $first,
-                $sig) if $first != $sig;
+            $self->_differ($s, $row, $place, (values_of($entry))[1][0],
+                $first, $sig) if $first != $sig;
             $mine->{$place} .= substr $entry, 4;
         }
     }
@@ -161,10 +161,13 @@ sub _read_one {
     my @kept;
     my $record = Assay::Record->new(
         path   => $path,
-        shapes => $self->{shapes},
+        known  => $self->{known},
         wanted => $self->{sampled},
-        metric => sub { $self->_metric(\@kept, @_) },
+        metric => sub { $self->_metric(@_) },
+        plan   => sub { $self->_plan(@_) },
     );
+
+    $self->{kept} = \@kept;
 
     $record->read_file();
     my $bench = $record->{bench};
@@ -209,10 +212,37 @@ sub _asked_of {
     return %kept ? \%kept : ();
 }
 
-# One metric line: keep what the clauses ask for, [ASK, PLACE, VALUE, WHY,
-# IDENTITY].
+# A function for the lines of a node that are alike: what Assay::Record calls
+# with host, figures and identity; nothing where no clause asks for them.
+sub _plan {
+    my ($self, $bench, $name, $unit, $shape) = @_;
+    my $asks = $self->_asks("$bench.$name", $unit, 'node', $shape);
+    my ($ask) = @$asks;
+
+    return if !$ask;
+    return sub {
+        my ($host, $figures, $id) = @_;
+        $self->_answer($asks, $host, {host => $host}, $unit, $figures, $id);
+    } if @$asks > 1 || $ask->{unfit} || $ask->{trouble} || $ask->{at};
+    my ($ceiling, $scale, $index) = @$ask{qw(ceiling scale index)};
+    my $floor = $ask->{series}{floor};
+    return sub {
+        my ($host, $figures, $id) = @_;
+        my $at = defined $index ? $index : defined $figures->[5] ? 5 : 0;
+        my $value = $figures->[$at];
+        my $most = defined $figures->[7] ? $figures->[7] : $figures->[0];
+        return $self->_answer($asks, $host, {host => $host}, $unit, $figures,
+            $id) if !defined $value || $floor
+            || defined $ceiling && $most * $scale > $ceiling;
+        push @{$self->{kept}},
+            [$ask, $host, $value * $scale, undef, $at, $id];
+        return;
+    };
+}
+
+# One metric line: keep what the clauses ask for.
 sub _metric {
-    my ($self, $kept, $record, $name, $unit, $figures, $at, $shape, $id) = @_;
+    my ($self, $record, $name, $unit, $figures, $at, $shape, $id) = @_;
     my $kind = defined $at->{pair} ? 'pair'
         : defined $at->{device}    ? 'device'
         : defined $at->{host}      ? 'node'
@@ -225,6 +255,15 @@ sub _metric {
         : $kind eq 'pair'       ? $at->{pair}
         : $kind eq 'device'     ? "$at->{host}/$at->{device}"
         :                         'system';
+    $self->_answer($asks, $place, $at, $unit, $figures, $id);
+    return;
+}
+
+# Keep [ASK, PLACE, VALUE, WHY, INDEX, IDENTITY] for each ASK that the line
+# answers.
+sub _answer {
+    my ($self, $asks, $place, $at, $unit, $figures, $id) = @_;
+
     for my $ask (@$asks) {
         if ($ask->{unfit}) {
             $self->{unfit}{$ask->{unfit}}++;
@@ -239,7 +278,7 @@ sub _metric {
         if    (defined $value)      { $value *= $ask->{scale} }
         elsif ($index != $SAMPLES) { $why ||= $ask->{lost} }
         $why ||= _beyond($ask, $unit, $figures) if $ask->{bounded};
-        push @$kept, [$ask, $place, $value, $why, $index, $id];
+        push @{$self->{kept}}, [$ask, $place, $value, $why, $index, $id];
     }
     return;
 }
@@ -283,6 +322,7 @@ sub _ask {
         index      => defined $take ? $FIGURE{$take} : undef,
         lost       => 'no ' . ($take || 'value') . ' on the metric line',
         bounded    => $series->{ceiling} || $series->{floor},
+        ceiling    => $series->{ceiling} ? $series->{ceiling}{base} : undef,
         functional => defined $keys->{functional}
             && $keys->{functional} ne 'no' ? 1 : 0,
         row => join("\0", map { defined $_ ? $_ : q{} }
@@ -368,6 +408,10 @@ sub _keep {
         else {
             my $sig = $ask->{sig}{$index};
             my $table = $ask->{table} ||= $self->{data}[$s]{$row} ||= {};
+            if (!defined $table->{$place}) {
+                $table->{$place} = pack 'NdN', $sig, $value, $attempt;
+                next;
+            }
             $self->_pool(\$table->{$place}, $s, $row, $place, $sig, $attempt,
                 $value);
         }
@@ -448,7 +492,8 @@ sub _add {
 # be a million of them.  Lines that are not of one kind are never pooled.
 sub _pool {
     my ($self, $entry, $s, $row, $place, $sig, $attempt, @values) = @_;
-    my $added = pack '(dN)*', map { ($_, $attempt) } @values;
+    my $added = @values == 1 ? pack 'dN', @values, $attempt
+        : pack '(dN)*', map { ($_, $attempt) } @values;
 
     if (!defined $$entry) {
         $$entry = pack('N', $sig) . $added;
@@ -466,10 +511,10 @@ sub _pool {
     return;
 }
 
-# The values of an entry, each followed by its attempt.
+# The values of an entry, and the attempt of each.
 sub values_of {
     my ($entry) = @_;
-    return unpack 'x4(dN)*', $entry;
+    return ([unpack 'x4(dx4)*', $entry], [unpack 'x4(x8N)*', $entry]);
 }
 
 sub _differ {

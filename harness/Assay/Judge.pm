@@ -203,7 +203,7 @@ sub _judge {
     @$run{qw(owed rest)} = _owed($run);
     my @points = map {
         my $clause = $_;
-        map { [$clause, $_] } $verdicts->points($clause)
+        map { [$clause, @$_] } $verdicts->points($clause)
     } @{$run->{owed}};
 
     my $out = _output($run->{opt}{output});
@@ -236,7 +236,7 @@ sub _print {
     my $verdicts = $run->{verdicts};
 
     # Which records bear on no point shows once every point was looked at.
-    $verdicts->touch($_->[0], $_->[1]) for @$points;
+    $verdicts->touch(@$_) for @$points;
     my @extra = _extra($run, scalar @$points);
     $tap->plan(@$points + @extra);
     $tap->comment($_) for _heading($run);

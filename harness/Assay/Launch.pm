@@ -10,7 +10,7 @@ use Exporter qw(import);
 use POSIX qw(:sys_wait_h setsid _exit);
 use Time::HiRes qw(sleep time);
 
-our @EXPORT_OK = qw(launch);
+our @EXPORT_OK = qw(heeded_signals launch);
 
 use constant GRACE => 3;    # seconds from SIGTERM to SIGKILL
 
@@ -28,7 +28,8 @@ sub launch {
         limit => $how{limit});
     my $stopped;
     local $SIG{CHLD} = sub { };
-    local @SIG{qw(TERM INT HUP)} = (sub { $stopped //= shift }) x 3;
+    my @heeded = heeded_signals();
+    local @SIG{@heeded} = (sub { $stopped //= shift }) x @heeded;
 
     my ($pid, $error) = _start(\%how);
     if (defined $error) {
@@ -46,6 +47,12 @@ sub launch {
     $run{left} = _sweep($pid, $how{mark});
     $run{stopped} = $stopped if defined $stopped;
     return %run;
+}
+
+# The signals that end a run: not those that whoever started this ignores, as
+# nohup does.
+sub heeded_signals {
+    return grep { ($SIG{$_} // q{}) ne 'IGNORE' } qw(TERM INT HUP);
 }
 
 # Returns the process, or (undef, why it could not be started).

@@ -15,8 +15,7 @@ my $NAMED_MOST = 20;
 my %OPPOSITE = ('>=' => q{<}, '<=' => q{>}, within => 'outside');
 
 sub judge {
-    my ($verdicts, $clause, $point) = @_;
-    my ($row, $place, $why) = @$point;
+    my ($verdicts, $clause, $row, $place, $why) = @_;
     my $head = "clause $clause->{id} $clause->{metric} ";
 
     return _finish($verdicts, $clause, {
@@ -132,15 +131,16 @@ sub _against {
 sub _block {
     my ($verdicts, $clause, $p, $verdict) = @_;
     my ($figure, $limit) = @$p{qw(figure limit)};
-    my @own = ([place => $p->{place}]);
+    my $own = '  place: ' . Assay::Tap::scalar_text($p->{place}) . "\n";
 
-    push @own, [each => $p->{row}] if defined $p->{row} && $p->{row} ne q{};
-    push @own, [reason => $p->{why}] if defined $p->{why};
-    push @own, _figures($clause, $p) if defined $figure->{value};
-    push @own, _evidence($verdicts, $figure);
+    $own .= Assay::Tap::lines([each => $p->{row}])
+        if defined $p->{row} && $p->{row} ne q{};
+    $own .= Assay::Tap::lines([reason => $p->{why}]) if defined $p->{why};
+    $own .= _figures($clause, $p) if defined $figure->{value};
+    $own .= _evidence($verdicts, $figure);
     my $name = $limit ? $limit->{name} : q{};
     my $promise = $clause->{promise}{$name} ||= _promise($clause, $limit);
-    return "  verdict: $verdict\n$promise" . Assay::Tap::lines(@own);
+    return "  verdict: $verdict\n$promise$own";
 }
 
 # What was promised: the same for all points of a clause and limit.
@@ -166,6 +166,7 @@ sub _promise {
     return Assay::Tap::lines(@out);
 }
 
+# Numbers and units need no escapes, whatever the records say.
 sub _figures {
     my ($clause, $p) = @_;
     my ($figure, $limit) = @$p{qw(figure limit)};
@@ -178,41 +179,40 @@ sub _figures {
     my @values = map { sprintf '%.6g', $_ / $scale } @{$figure->{values}};
     my $value = defined $p->{shown} ? $p->{shown}
         : show($figure->{value}, $unit);
-    my @out = ([value => "$value $unit"], [n => scalar @values]);
+    my $text = qq{  value: "$value $unit"\n  n: } . @values . "\n";
 
-    push @out, [base => show($figure->{base}, $own) . " $own"]
+    $text .= qq{  bound: "$p->{bound}"\n} if defined $p->{bound};
+    $text .= '  values: "' . _named(@values) . qq{ $raw"\n};
+    $text .= '  base: "' . show($figure->{base}, $own) . qq{ $own"\n}
         if defined $figure->{base};
-    push @out, [interval => join ' .. ', map { show($_, $unit) . " $unit" }
-            @{$figure->{interval}}],
-        [coverage => sprintf '%.4g %%', 100 * $figure->{coverage}]
-        if $figure->{interval};
-    push @out, [bound => $p->{bound}] if defined $p->{bound};
-    push @out, [values => _named($raw, @values)];
-    return @out;
+    return $text if !$figure->{interval};
+    my $ends = join ' .. ', map { show($_, $unit) } @{$figure->{interval}};
+    return $text . qq{  interval: "$ends $unit"\n}
+        . sprintf qq{  coverage: "%.4g %%"\n}, 100 * $figure->{coverage};
 }
 
 sub _evidence {
     my ($verdicts, $figure) = @_;
-    my @out;
+    my $text = q{};
 
-    push @out, [records => _named(undef,
-            map { $verdicts->path($_) } @{$figure->{attempts}})]
+    $text = '  records: ' . Assay::Tap::quoted(_named(
+            map { $verdicts->path($_) } @{$figure->{attempts}})) . "\n"
         if @{$figure->{attempts} || []};
-    push @out, [spoiled => _named(undef, @{$figure->{spoiled}})]
-        if @{$figure->{spoiled} || []};
-    push @out, ['not charged' => _named(undef, @{$figure->{excused}})]
-        if @{$figure->{excused} || []};
-    return @out;
+    for my $list ([spoiled => $figure->{spoiled}],
+        ['not charged' => $figure->{excused}]) {
+        my ($name, $all) = @$list;
+        $text .= "  $name: " . Assay::Tap::quoted(_named(@$all)) . "\n"
+            if $all && @$all;
+    }
+    return $text;
 }
 
 sub _named {
-    my ($unit, @all) = @_;
-    my @shown = @all > $NAMED_MOST ? @all[0 .. $NAMED_MOST - 1] : @all;
-    my $text = join ', ', @shown;
+    my (@all) = @_;
 
-    $text .= " $unit" if defined $unit;
-    $text .= ' (and ' . (@all - @shown) . ' more)' if @all > @shown;
-    return $text;
+    return join ', ', @all if @all <= $NAMED_MOST;
+    return join(', ', @all[0 .. $NAMED_MOST - 1])
+        . ' and ' . (@all - $NAMED_MOST) . ' more';
 }
 
 1;
@@ -227,11 +227,10 @@ Assay::Point - a verdict in words: the line of one point and its block
 
 =over
 
-=item judge(VERDICTS, CLAUSE, POINT)
+=item judge(VERDICTS, CLAUSE, ROW, PLACE, WHY)
 
 A hash of C<verdict>, C<ok>, C<description>, C<directive> and C<block>, as
-Assay::Tap wants them.  POINT is one of those that C<< VERDICTS->points >>
-names.
+Assay::Tap wants them.  ROW, PLACE and WHY are from C<< VERDICTS->points >>.
 
 =back
 

@@ -23,6 +23,9 @@ my %REMARK = map { $_ => 1 } qw(name unit note warning values);
 
 my %PLACE = map { $_ => 1 } qw(host pair device);
 
+# Kinds whose lines are the same in many records: read once, never changed.
+my %COMMON = map { $_ => 1 } qw(opt check end);
+
 my %END = map { $_ => 1 } qw(ok wrong unstable notrun timeout failed);
 my %CUT_SHORT = map { $_ => 1 } qw(unstable timeout failed);
 
@@ -41,7 +44,8 @@ sub new {
     return bless {
         path     => $given{path},
         metric   => $given{metric},
-        shapes   => _emptied($given{shapes} || {}),
+        plan     => $given{plan} || sub { return },
+        known    => _emptied($given{known} || {}),
         wanted   => $given{wanted} || {},
         class    => q{},
         why      => undef,
@@ -58,12 +62,15 @@ sub new {
     }, $class;
 }
 
-# The memory of shapes must not grow for ever, nor be lost within a record:
-# their numbers tell its lines apart.
+# What is remembered must not grow for ever, nor be lost within a record: the
+# numbers of shapes tell its lines apart.
 sub _emptied {
-    my ($shapes) = @_;
-    %$shapes = () if keys %$shapes > 20_000;
-    return $shapes;
+    my ($known) = @_;
+    my $count = 0;
+
+    $count += keys %{$_} for values %$known;
+    %$known = () if $count > 20_000;
+    return $known;
 }
 
 sub read_file {
@@ -172,8 +179,11 @@ sub _line {
     return $self->_fault("the first line is not 'record'")
         if !$self->{head} && $kind ne 'record';
 
-    my ($fields, $why) = split_fields(substr $line, length $kind);
+    my $lines = $self->{known}{lines} ||= {};
+    my ($fields, $why) = $lines->{$line}
+        || split_fields(substr $line, length $kind);
     return $self->_fault($why) if !$fields;
+    $lines->{$line} = $fields if $COMMON{$kind};
     if ($kind eq 'record') {
         return $self->_fault('a second record line') if $self->{head};
         $self->{head} = $line;
@@ -200,6 +210,7 @@ sub _record {
         if $f->{version} ne '1';
     return $self->_fault('record line without a proper bench')
         if !defined $self->{bench};
+    $self->{plans} = $self->{known}{"plans of $self->{bench}"} ||= {};
     return;
 }
 
@@ -255,10 +266,9 @@ sub _usual_metric {
 
     my ($name, $value, $unit, $n, $best, $min, $q1, $median, $q3, $max, $host,
         $rest) = $line =~ $USUAL or return 0;
-    my $shape = $self->{shapes}{$rest};
-    $shape = $self->_remember($rest) if !defined $shape;
-    return 0 if !$shape || !defined $self->{bench} || $self->{end}
-        || $self->{early};
+    my $plan = $self->{plans}{"$name $unit$rest"};
+    $plan = $self->_plan($name, $unit, $rest) if !defined $plan;
+    return 0 if !$plan || $self->{end} || $self->{early};
     if (defined $max) {
         return 0 if !defined $min || !defined $median;
         return 0 if !($min <= $value && $value <= $max && $min <= $median
@@ -273,35 +283,42 @@ sub _usual_metric {
         return 0 if defined $n && $n < 1;
     }
 
-    my $identity = "$name\1$shape->{id}\1host=$host";
+    my $identity = "$plan->{id}host=$host";
     return 0 if exists $self->{seen}{$identity};
     $self->{seen}{$identity} = $line;
     $self->{first} = $line if !$self->{metrics}++;
     $self->{last} = $line;
     $self->{names}{$name} = 1;
     $self->{hosts}{$host} = 1;
-    $self->{metric}->($self, $name, $unit,
-        [$value, $n, $best, $min, $q1, $median, $q3, $max],
-        {host => $host}, $shape, $identity);
+    $plan->{take}->($host,
+        [$value, $n, $best, $min, $q1, $median, $q3, $max], $identity)
+        if $plan->{take};
     return 1;
 }
 
-sub _remember {
-    my ($self, $rest) = @_;
+# What to do with lines of a name, unit and rest, on a node; 0 where the rest
+# is not what it should be.
+sub _plan {
+    my ($self, $name, $unit, $rest) = @_;
     my ($fields) = split_fields($rest);
 
-    return $self->{shapes}{$rest} = 0
+    return 0 if !defined $self->{bench};
+    return $self->{plans}{"$name $unit$rest"} = 0
         if !$fields || grep { exists $FIGURE{$_} || $PLACE{$_} || $REMARK{$_} }
             keys %$fields;
-    return $self->{shapes}{$rest} = $self->_shape($fields);
+    my $shape = $self->_shape($fields);
+    return $self->{plans}{"$name $unit$rest"} = {
+        id   => "$name\1$shape->{id}\1",
+        take => scalar $self->{plan}->($self->{bench}, $name, $unit, $shape),
+    };
 }
 
 # What was measured, apart from the place: the keys, and a number that is the
 # same for the same keys and values in any order.
 sub _shape {
     my ($self, $fields) = @_;
-    my $known = $self->{shapes};
-    my $text = join "\0", 'shape', map {"$_=$fields->{$_}"} sort keys %$fields;
+    my $known = $self->{known}{shapes} ||= {};
+    my $text = join "\0", map {"$_=$fields->{$_}"} sort keys %$fields;
 
     $known->{$text} = {keys => $fields, id => scalar keys %$known}
         if !$known->{$text};

@@ -170,6 +170,8 @@ sub _attempt_faults {
     my $where = "ledger line $attempt->{line}";
     my $name = ($attempt->{record} // q{}) =~ s{/[^/]*\z}{}r;
     return "$where: attempt without a folder" if $name !~ /\A\d{4,}-[\w.-]+\z/;
+    return "$where: no list of hosts"
+        if ($attempt->{hosts} // q{}) !~ /\A\w[\w.,-]*\z/a;
     return "$where: the folder of attempt $name is missing"
         if !-d "$self->{folder}/$name";
     my @faults;
@@ -191,6 +193,8 @@ sub _reference_faults {
         my @names = split q{ }, $attempt->{reference} // q{};
         my @hashes = split q{ }, $attempt->{reference_sha256} // q{};
         for my $i (0 .. $#names) {
+            return "ledger line $attempt->{line}: no name of a reference"
+                if $names[$i] !~ /\A[A-Za-z0-9][\w.-]*\z/a;
             my $first = $hash{$names[$i]} //= $hashes[$i] // q{};
             next if $first eq ($hashes[$i] // q{});
             push @faults, "ledger line $attempt->{line}: changed reference:"

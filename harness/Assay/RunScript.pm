@@ -14,6 +14,7 @@ use POSIX qw(strftime);
 use Sys::Hostname qw(hostname);
 
 use Assay::Attempt qw(begin_attempt glob_in perform_attempt);
+use Assay::Lint;
 use Assay::Nodes;
 use Assay::Progress;
 use Assay::Reference;
@@ -160,8 +161,8 @@ sub read_reference {
     die "$file: a reference's name has letters, digits, '.', '_', '-' only\n"
         if $name !~ /\A[A-Za-z0-9][\w.-]*\z/;
     my $parsed = Assay::Reference::load($file);
-    my ($fault) = @{$parsed->{faults}};
-    die "$fault->{text}\n" if $fault;
+    my ($faults) = Assay::Lint::check($parsed, strftime('%Y-%m-%d', gmtime));
+    die "$faults->[0]{text}\n" if @{$faults};
     open my $in, '<:raw', $file or die "$file: $!\n";
     my $text = do { local $/ = undef; <$in> };
     return {

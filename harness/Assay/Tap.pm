@@ -74,6 +74,13 @@ sub scalar_text {
     my ($value) = @_;
 
     return $value if $value =~ /\A$PLAIN\z/;
+    return quoted($value);
+}
+
+sub quoted {
+    my ($value) = @_;
+
+    return qq{"$value"} if $value !~ /[^\x20\x21\x23-\x5b\x5d-\x7e]/;
     $value = printable($value);
     $value =~ s/(["\\])/\\$1/g;
     return qq{"$value"};
@@ -130,9 +137,9 @@ obeys are made visible.
 
 The lines of a block, of pairs C<[KEY =E<gt> VALUE]>.
 
-=item escape(TEXT), scalar_text(VALUE)
+=item escape(TEXT), scalar_text(VALUE), quoted(VALUE)
 
-TEXT for a point's line, VALUE for a YAML block.
+TEXT for a point's line, VALUE for a YAML block; C<quoted> always has quotes.
 
 =back
 

@@ -318,8 +318,7 @@ sub _disturbed {
 
 # Note which faulty records bear on a point, without judging it.
 sub touch {
-    my ($self, $clause, $point) = @_;
-    my ($row, $place, $why) = @$point;
+    my ($self, $clause, $row, $place, $why) = @_;
 
     return if defined $why;
     return if !$self->{data}{bad} && !$self->{data}{notrun_at};
@@ -375,18 +374,20 @@ sub _collect_bad {
 # Copies of a record are not attempts.
 sub _values {
     my ($self, $entry) = @_;
-    my (@values, @attempts);
     my $left_out = $self->{data}{left_out};
 
     return ([], []) if !defined $entry;
-    my @pairs = Assay::Collect::values_of($entry);
-    while (my ($value, $attempt) = splice @pairs, 0, 2) {
-        next if $left_out && $left_out->{$attempt};
-        push @values, $value;
+    my ($values, $from) = Assay::Collect::values_of($entry);
+    if ($left_out) {
+        my @good = grep { !$left_out->{$from->[$_]} } 0 .. $#$from;
+        ($values, $from) = ([@$values[@good]], [@$from[@good]]);
+    }
+    my @attempts;
+    for my $attempt (@$from) {
         push @attempts, $attempt
             if !@attempts || $attempts[-1] != $attempt;
     }
-    return (\@values, \@attempts);
+    return ($values, \@attempts);
 }
 
 sub _too_many_spoiled {
