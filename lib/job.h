@@ -35,6 +35,7 @@ struct assay_job {
     MPI_Comm node;         /* the ranks that MPI says share our memory */
     int rank, size;
     struct assay_map map; /* who is on which node; the same on all ranks */
+    size_t cpus;          /* that the ranks of this node may use, together */
     char host[256];       /* of this rank, as records name it */
     char library[64];     /* "Open MPI 4.1.4", as it is at run time */
     char transport[256];  /* what the library tells of it, or "unknown" */

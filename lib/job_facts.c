@@ -15,8 +15,9 @@
 #include "lib/record.h"
 
 enum {
-    KEY = 320,      /* bytes of a host name and the id of its boot */
-    NAME_MOST = 128 /* bytes of a control variable's name that matter here */
+    CPU_BYTES = 2048, /* of a mask of CPUs */
+    KEY = 320,        /* bytes of a host name and the id of its boot */
+    NAME_MOST = 128   /* bytes of a control variable's name that matter here */
 };
 
 /* The text behind `label` in what the library says of itself, up to the end of
@@ -208,6 +209,26 @@ static void find_map(struct assay_job *job)
     free(shared);
 }
 
+/* Launchers bind ranks, each to CPUs of its own: what matters is how many a
+ * node's ranks have together. */
+static void count_cpus(struct assay_job *job)
+{
+    const struct assay_topology *t = assay_machine(job->run);
+    unsigned char mine[CPU_BYTES] = {0}, all[CPU_BYTES];
+    MPI_Comm node;
+
+    for (size_t i = 0; i < t->ncpus; i++)
+        if (t->cpus[i].cpu < CPU_BYTES * 8u)
+            mine[t->cpus[i].cpu / 8] |=
+                (unsigned char)(1 << t->cpus[i].cpu % 8);
+    MPI_Comm_split(job->comm, (int)job->map.node[job->rank], job->rank, &node);
+    MPI_Allreduce(mine, all, CPU_BYTES, MPI_BYTE, MPI_BOR, node);
+    MPI_Comm_free(&node);
+    for (size_t i = 0; i < CPU_BYTES; i++)
+        for (unsigned bits = all[i]; bits; bits &= bits - 1)
+            job->cpus++;
+}
+
 void assay_job_facts(struct assay_job *job)
 {
     char version[MPI_MAX_LIBRARY_VERSION_STRING];
@@ -217,6 +238,7 @@ void assay_job_facts(struct assay_job *job)
     assay_job_library(version, job->library, sizeof(job->library));
     transport(version, job->transport, sizeof(job->transport));
     find_map(job);
+    count_cpus(job);
 }
 
 /* Variables that change how the library moves messages; those that a launcher

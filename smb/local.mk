@@ -2,6 +2,7 @@
 # Programs on MPI, built where there is one.
 
 mpi_programs = \
+	%D%/mpi_overhead \
 	%D%/msgrate \
 	# end of mpi_programs
 
@@ -40,3 +41,22 @@ t_unit_msgrate_SOURCES = \
 	%D%/msgrate_message.c \
 	%D%/msgrate_rate.c \
 	# end of t_unit_msgrate_SOURCES
+
+%C%_mpi_overhead_SOURCES = \
+	%D%/overhead.h \
+	%D%/overhead_find.c \
+	%D%/overhead_find.h \
+	%D%/overhead_main.c \
+	%D%/overhead_measure.c \
+	%D%/overhead_options.c \
+	%D%/overhead_pair.c \
+	%D%/overhead_pair.h \
+	%D%/overhead_plan.c \
+	%D%/overhead_print.c \
+	%D%/overhead_record.c \
+	%D%/overhead_sizes.c \
+	%D%/overhead_sizes.h \
+	%D%/overhead_work.c \
+	%D%/overhead_work.h \
+	# end of %C%_mpi_overhead_SOURCES
+%C%_mpi_overhead_LDADD = lib/libassaympi.a $(LDADD) $(MPI_LIBS)
