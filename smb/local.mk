@@ -27,6 +27,8 @@ t_programs_mpi_probe_LDADD = lib/libassaympi.a $(LDADD) $(MPI_LIBS)
 	%D%/msgrate_rate.c \
 	%D%/msgrate_rate.h \
 	%D%/msgrate_report.c \
+	%D%/msgrate_text.c \
+	%D%/msgrate_text.h \
 	%D%/peers.c \
 	%D%/peers.h \
 	# end of %C%_msgrate_SOURCES
@@ -40,6 +42,7 @@ t_unit_msgrate_SOURCES = \
 	%D%/msgrate_cache.c \
 	%D%/msgrate_message.c \
 	%D%/msgrate_rate.c \
+	%D%/msgrate_text.c \
 	# end of t_unit_msgrate_SOURCES
 
 %C%_mpi_overhead_SOURCES = \

@@ -11,6 +11,7 @@
 #include "lib/assay.h"
 #include "lib/job.h"
 #include "smb/msgrate_rate.h"
+#include "smb/msgrate_text.h"
 #include "smb/peers.h"
 
 struct options {
@@ -20,6 +21,7 @@ struct options {
     uint64_t ppn;      /* 0: what it is */
     const char *until; /* "1%", or NULL */
     bool machine, functional, repeat;
+    double watchdog; /* s that an iteration may take; 0: for ever */
 };
 
 extern const struct assay_program msgrate_program;
@@ -48,13 +50,6 @@ struct plan {
 void plan_make(struct plan *plan, struct assay_job *job,
                const struct options *opt);
 void plan_free(struct plan *plan);
-
-/* "-c 8388608", "--until=1%" and "--sizes=8,1024", read. Return 0, or -1 where
- * the text is none. sizes gets up to SIZES of them, all different. */
-enum { SIZES = 64 };
-int parse_cache(const char *text, uint64_t *bytes); /* 0: llc */
-int parse_until(const char *text, double *fraction);
-int parse_sizes(const char *text, uint64_t sizes[SIZES], size_t *n);
 
 enum { PATTERNS = 4 };
 

@@ -32,9 +32,10 @@ int main(int argc, char **argv)
                           .iterations = 4096,
                           .messages = 128,
                           .size = 8,
-                          .cache = "8388608"};
-    const struct assay_needs needs = {
-        .least = 2, .thread_level = MPI_THREAD_SINGLE, .watchdog = 120};
+                          .cache = "8388608",
+                          .watchdog = 120};
+    const struct assay_needs needs = {.least = 2,
+                                      .thread_level = MPI_THREAD_SINGLE};
     struct assay_job *job =
         assay_job_start(argc, argv, &msgrate_program, &opt, &needs);
     struct plan plan;

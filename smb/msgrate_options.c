@@ -3,7 +3,6 @@
 #include "config.h"
 
 #include <limits.h>
-#include <string.h>
 
 #include "smb/msgrate.h"
 
@@ -36,6 +35,10 @@ static const struct assay_option table[] = {
      "only show that it works, on one node too; no clause is satisfied", NULL},
     {0, "repeat-peers", ASSAY_FLAG, OPT(repeat), 0, 0, NULL, NULL,
      "let one rank be several peers where there are too few nodes", NULL},
+    {0, "watchdog", ASSAY_REAL, OPT(watchdog), 0, 1e6, NULL, "SECONDS",
+     "end a job that gets no further for so long, and for as long as its bytes "
+     "take at 50 MB/s; 0: never",
+     NULL},
     ASSAY_OPTION_END,
 };
 
@@ -49,65 +52,3 @@ const struct assay_program msgrate_program = {
              "more with equally many ranks; sizes take K, M and G, powers of "
              "1024.",
 };
-
-int parse_cache(const char *text, uint64_t *bytes)
-{
-    uint64_t value;
-
-    if (strcmp(text, "llc") == 0) {
-        *bytes = 0;
-        return 0;
-    }
-    if (assay_parse_size(text, &value) < 0 || value < sizeof(uint32_t) ||
-        value > UINT64_C(1) << 50)
-        return -1;
-    *bytes = value;
-    return 0;
-}
-
-int parse_until(const char *text, double *fraction)
-{
-    size_t length = strlen(text);
-    char number[32];
-    double value;
-
-    if (length < 2 || length > sizeof(number) || text[length - 1] != '%')
-        return -1;
-    memcpy(number, text, length - 1);
-    number[length - 1] = '\0';
-    if (assay_parse_real(number, &value) < 0 ||
-        !(value > 0.0 && value <= 100.0))
-        return -1;
-    *fraction = value / 100.0;
-    return 0;
-}
-
-/* One size of a list, which ends at a comma or at the text's end. */
-static int parse_size(const char *text, size_t length, uint64_t *size)
-{
-    char word[24];
-
-    if (length == 0 || length >= sizeof(word))
-        return -1;
-    memcpy(word, text, length);
-    word[length] = '\0';
-    return assay_parse_size(word, size) < 0 || *size > INT_MAX ? -1 : 0;
-}
-
-int parse_sizes(const char *text, uint64_t sizes[SIZES], size_t *n)
-{
-    for (*n = 0; *n < SIZES; text++) {
-        size_t length = strcspn(text, ",");
-
-        if (parse_size(text, length, &sizes[*n]) < 0)
-            return -1;
-        for (size_t i = 0; i < *n; i++)
-            if (sizes[i] == sizes[*n])
-                return -1;
-        ++*n;
-        text += length;
-        if (*text == '\0')
-            return 0;
-    }
-    return -1;
-}

@@ -8,7 +8,6 @@
 #include "smb/msgrate.h"
 
 enum {
-    WATCHDOG = 120,      /* s, for an iteration */
     SAMPLES = 64,        /* of each pattern, at most */
     SAMPLES_UNTIL = 256, /* the same with --until, which looks after each */
     LLCS = 4096,         /* of a node, at most */
@@ -49,10 +48,9 @@ static void plan_mock(struct plan *plan)
     if (layout_mock(&plan->layout, map, ppn, error, sizeof(error)) < 0)
         REFUSE(plan, "-n %llu: %s", (unsigned long long)ppn, error);
     assay_warn(plan->job->run,
-               "peers share a node: the %llu nodes of this run are made up, "
-               "%zu there %s; this is no rate between nodes",
-               (unsigned long long)plan->layout.nodes, map->nodes,
-               map->nodes == 1 ? "is" : "are");
+               "peers share a node: the %llu nodes of this run are made up "
+               "(there: %zu); this is no rate between nodes",
+               (unsigned long long)plan->layout.nodes, map->nodes);
 }
 
 static void plan_layout(struct plan *plan)
@@ -226,7 +224,9 @@ static void plan_watch(const struct plan *plan)
     const struct assay_map *map = &plan->job->map;
     double bytes = (double)plan->need * (double)map->ranks;
 
-    assay_job_watch(plan->job, WATCHDOG + bytes / (double)map->nodes / 50e6);
+    if (plan->opt->watchdog > 0.0)
+        assay_job_watch(plan->job, plan->opt->watchdog +
+                                       bytes / (double)map->nodes / 50e6);
 }
 
 static void write_opt(const struct plan *plan)
@@ -239,6 +239,7 @@ static void write_opt(const struct plan *plan)
     assay_fields_count(&more, "mock_nodes",
                        plan->layout.mock ? plan->layout.nodes : 0);
     assay_fields_count(&more, "batch", plan->batch);
+    assay_fields_text(&more, "adaptive", plan->until > 0.0 ? "yes" : "no");
     assay_fields_count(&more, "memory_needed", plan->need);
     assay_opt(plan->job->run, &more);
     assay_fields_free(&more);

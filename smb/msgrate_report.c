@@ -171,16 +171,15 @@ static void check_settled(const struct view *view, const struct result *result)
                    view->pattern->name, ull(opt->iterations), opt->until);
 }
 
-/* What the original does not tell, as a comment to its layout. */
+/* What the original does not tell, as a comment to its layout, in which none
+ * of its labels stands: who looks for one finds one line. */
 static void print_nodes(const struct view *view)
 {
     const struct assay_map *map = &view->plan->job->map;
-    const char *label = view->pattern->label;
     size_t n = slowest(view->node_rate, view->nodes);
     struct assay_stats stats;
 
-    label += strspn(label, " ");
-    printf("# %s: %.2f msg/s in all", label, view->job.sum);
+    printf("# %s %.2f msg/s in all", view->pattern->name, view->job.sum);
     if (view->nodes > 1 &&
         assay_stats(view->node_rate, view->nodes, &stats) == 0)
         printf("; a node: median %.2f, slowest %s with %.2f", stats.median,

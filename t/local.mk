@@ -19,6 +19,15 @@ unit_tests += \
 	%D%/unit/verify \
 	# end of unit_tests
 
+if MPI
+test_programs += %D%/programs/msgrate_faulty
+endif
+%C%_programs_msgrate_faulty_SOURCES = \
+	%D%/programs/mpi_faults.c \
+	$(smb_msgrate_SOURCES) \
+	# end of %C%_programs_msgrate_faulty_SOURCES
+%C%_programs_msgrate_faulty_LDADD = $(smb_msgrate_LDADD)
+
 # Programs that tests run, each of one file of its name.
 test_programs += \
 	%D%/programs/probe \
@@ -53,6 +62,9 @@ test_scripts += \
 	%D%/1060-stream-clock.t \
 	%D%/1070-stream-kernels.t \
 	%D%/1080-stream-memcheck.t \
+	%D%/2500-msgrate-layout.t \
+	%D%/2510-msgrate-refusals.t \
+	%D%/2520-msgrate-faults.t \
 	# end of test_scripts
 
 # Those of test_scripts that depend on how the programs were compiled.
@@ -72,10 +84,13 @@ compiled_tests += \
 	%D%/1060-stream-clock.t \
 	%D%/1070-stream-kernels.t \
 	%D%/1080-stream-memcheck.t \
+	%D%/2500-msgrate-layout.t \
+	%D%/2520-msgrate-faults.t \
 	# end of compiled_tests
 
 # Files, and folders of which everything is distributed.
 test_data += \
+	%D%/Mpi.pm \
 	%D%/Probe.pm \
 	%D%/Stream.pm \
 	%D%/data/judge \

@@ -6,6 +6,7 @@
 #include "smb/msgrate_cache.h"
 #include "smb/msgrate_message.h"
 #include "smb/msgrate_rate.h"
+#include "smb/msgrate_text.h"
 #include "t/unit/tap.h"
 
 /* Is a message of so many bytes taken for right by whom it is not for? */
@@ -167,8 +168,61 @@ static void test_slowest(void)
     is_count(slowest(rates, 1), 0, "... of one");
 }
 
+static void test_cache_text(void)
+{
+    static const char *const bad[] = {
+        "", "3", "llc ", "LLC", "8388608x", "-4", "1e6", "0", "9999999T"};
+    uint64_t bytes = 7;
+
+    ok(parse_cache("8388608", &bytes) == 0 && bytes == 8388608, "-c 8388608");
+    ok(parse_cache("8M", &bytes) == 0 && bytes == 8388608, "-c 8M");
+    ok(parse_cache("llc", &bytes) == 0 && bytes == 0, "-c llc");
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        ok(parse_cache(bad[i], &bytes) < 0, "-c '%s' is refused", bad[i]);
+}
+
+static void test_until_text(void)
+{
+    static const char *const bad[] = {"",     "%",    "1",   "0%",   "-1%",
+                                      "101%", "nan%", "1%%", "1 % ", "0x1%"};
+    double fraction = 0;
+
+    ok(parse_until("1%", &fraction) == 0, "--until=1%%");
+    is_double(fraction, 0.01, "... is 0.01");
+    ok(parse_until("0.5%", &fraction) == 0 &&
+           parse_until("100%", &fraction) == 0,
+       "--until=0.5%% and 100%%");
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        ok(parse_until(bad[i], &fraction) < 0, "--until='%s' is refused",
+           bad[i]);
+}
+
+static void test_sizes_text(void)
+{
+    static const char *const bad[] = {"",    ",",       "8,",  ",8",  "8,,9",
+                                      "8,8", "1K,1024", "8 9", "8,x", "8,2G"};
+    uint64_t sizes[SIZES];
+    char many[400] = "0";
+    size_t n = 0;
+
+    ok(parse_sizes("8,1K,0", sizes, &n) == 0 && n == 3 && sizes[0] == 8 &&
+           sizes[1] == 1024 && sizes[2] == 0,
+       "--sizes=8,1K,0");
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        ok(parse_sizes(bad[i], sizes, &n) < 0, "--sizes='%s' is refused",
+           bad[i]);
+    for (int i = 1; i < SIZES; i++)
+        snprintf(many + strlen(many), sizeof(many) - strlen(many), ",%d", i);
+    ok(parse_sizes(many, sizes, &n) == 0 && n == SIZES, "%d sizes", SIZES);
+    strcat(many, ",100");
+    ok(parse_sizes(many, sizes, &n) < 0, "... are the most");
+}
+
 int main(void)
 {
+    test_cache_text();
+    test_until_text();
+    test_sizes_text();
     test_messages();
     test_stale();
     test_walk();
