@@ -63,3 +63,11 @@ t_unit_msgrate_SOURCES = \
 	%D%/overhead_work.h \
 	# end of %C%_mpi_overhead_SOURCES
 %C%_mpi_overhead_LDADD = lib/libassaympi.a $(LDADD) $(MPI_LIBS)
+
+unit_tests += t/unit/overhead
+t_unit_overhead_SOURCES = \
+	t/unit/overhead.c \
+	%D%/overhead_find.c \
+	%D%/overhead_sizes.c \
+	%D%/overhead_work.c \
+	# end of t_unit_overhead_SOURCES

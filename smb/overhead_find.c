@@ -284,7 +284,7 @@ static void judge(struct search *s)
         p->note = OVERHEAD_UNSTABLE;
         snprintf(p->reason, sizeof(p->reason),
                  "an availability of %.1f %% is none", p->availability);
-    } else if (p->high >= p->base_t)
+    } else if (p->high >= p->base_t - s->rules->unit) /* base_t has one */
         p->note = OVERHEAD_NO_OVERLAP;
     else if (p->low <= 0.0)
         p->note = OVERHEAD_BELOW_RESOLUTION;

@@ -22,8 +22,8 @@ __attribute__((noinline)) uint64_t overhead_work(uint64_t n)
 }
 
 enum {
-    RUNS = 5,   /* of which the fastest counts: the others were disturbed */
-    TRIALS = 8, /* each keeps the best of those before it */
+    RUNS = 5,    /* of which the fastest counts: the others were disturbed */
+    TRIALS = 30, /* each keeps the best of those before it */
     FACTORS = 5,
 };
 
@@ -49,7 +49,7 @@ static double fastest(uint64_t (*work)(uint64_t), uint64_t n, double reading)
 static uint64_t enough(uint64_t (*work)(uint64_t), const struct assay_clock *c)
 {
     double least =
-        100 * c->resolution > shortest ? 100 * c->resolution : shortest;
+        40 * c->resolution > shortest ? 40 * c->resolution : shortest;
     uint64_t n = 64;
 
     while (fastest(work, n, c->overhead) < least) {

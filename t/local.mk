@@ -5,6 +5,7 @@
 unit_tests += \
 	%D%/unit/affinity \
 	%D%/unit/clock \
+	%D%/unit/job \
 	%D%/unit/kernels \
 	%D%/unit/memory \
 	%D%/unit/option \
