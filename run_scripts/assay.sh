@@ -420,7 +420,8 @@ assay_launch_openmpi() {
     if [ "$(id -u)" -eq 0 ]; then
         if [ "$assay_root" = yes ]; then
             set -- --allow-run-as-root "$@"
-        elif [ -z "${OMPI_ALLOW_RUN_AS_ROOT:-}" ]; then
+        elif [ -z "${OMPI_ALLOW_RUN_AS_ROOT:-}" ] &&
+            [ "$assay_print" = no ]; then
             assay_refuse "Open MPI's mpirun starts nothing as root: be a" \
                 "user, or say --as-root"
         fi

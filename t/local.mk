@@ -53,7 +53,9 @@ test_scripts += \
 	%D%/0600-run_scripts-options.t \
 	%D%/0610-run_scripts-attempt.t \
 	%D%/0620-run_scripts-stream.t \
+	%D%/0650-run_scripts-mpi.t \
 	%D%/0700-references.t \
+	%D%/0750-references-smb.t \
 	%D%/1000-stream-layouts.t \
 	%D%/1010-stream-record.t \
 	%D%/1020-stream-options.t \

@@ -58,7 +58,7 @@ sub main {
     if ($plan{print}) {
         print _describe(\%plan);
         return 0 if !defined $plan{invalid};
-        _complain("$plan{script}: $plan{invalid}");
+        print {*STDERR} printable("$plan{script}: $plan{invalid}"), "\n";
         return 3;
     }
     if (defined $plan{invalid}) {
