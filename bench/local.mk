@@ -2,4 +2,7 @@
 # Nothing here is built or run unless asked for by name.
 
 EXTRA_DIST += \
+	%D%/judge_scale \
+	%D%/stream-peers \
+	%D%/stream-peers.awk \
 	# end of EXTRA_DIST

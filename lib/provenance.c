@@ -559,11 +559,11 @@ static void put_preload(struct assay_fields *env, const char *root)
     char line[VALUE];
 
     if (assay_file_line(line, sizeof(line), root, "/etc/ld.so.preload") >= 0)
-        put(env, "preload", *line ? line : "none");
+        put(env, "ld_so_preload", *line ? line : "none");
     else if (errno == ENOENT)
-        put(env, "preload", "none");
+        put(env, "ld_so_preload", "none");
     else
-        put_unknown(env, "preload", errno);
+        put_unknown(env, "ld_so_preload", errno);
 }
 
 static void put_confinement(struct assay_fields *env, const char *root,

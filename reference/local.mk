@@ -4,6 +4,7 @@ references += \
 	%D%/any-machine.ref \
 	%D%/functional/mpi_overhead.ref \
 	%D%/functional/msgrate.ref \
+	%D%/hosts \
 	%D%/sandia-smb/mpi_overhead.ref \
 	%D%/sandia-smb/msgrate.ref \
 	%D%/streambenchmark-10core-benchmark/stream.ref \

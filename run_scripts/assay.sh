@@ -39,6 +39,9 @@
 # shellcheck source=run_scripts/paths.sh.in
 . "$assay_run_scripts/paths.sh"
 
+# A site may keep references of its own elsewhere.
+assay_reference=${ASSAY_REFERENCES:-$assay_reference}
+
 assay_system=
 assay_system_why=
 assay_nodes=

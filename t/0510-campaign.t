@@ -184,6 +184,38 @@ sub slurp_quiet {
     return eval { slurp($file) } // ') x 0 ';
 }
 
+# A run_script that plans like run_stream, and then does what it is told.
+subtest 'run_scripts that misbehave' => sub {
+    promise();
+    my %bad = (
+        'not ok, exit 0'    => 'echo "1..1"; echo "not ok 1"',
+        'ok, exit 3'        => 'echo "1..1"; echo "ok 1"; exit 3',
+        'death by signal 9' => 'echo "1..1"; kill -9 $$',
+        'one of two'        => 'echo "1..2"; echo "ok 1"',
+        'silence'           => ':',
+        'Bail out!'         => 'echo "1..2"; echo "Bail out! no power"',
+    );
+    my $bad = "$tree->{scripts}/run_bad";
+    for my $what (sort keys %bad) {
+        spew($bad, "#!/bin/sh\ncase \" \$* \" in *' -n '*) exec '$script' -m promised -n ;; esac\n",
+            "$bad{$what}\n");
+        chmod 0755, $bad;
+        my $folder = 'bad' . $what =~ s/\W//gr;
+        my ($status, $out, $err)
+            = campaign('run', '--system', 'promised', '--name', $folder, $bad, $script);
+        isnt $status, 0, "$what: not 0";
+        like $err, qr/run_bad: made no attempt/, '... and it is named';
+        is statuses($folder), q{}, '... nothing runs after it';
+        like $err, qr/Bail out! no power/, '... with the reason' if $what =~ /Bail/;
+    }
+    my $odd = "$tree->{top}/run_stream";
+    spew($odd, "#!/bin/sh\n'$script' \"\$@\"\ncase \" \$* \" in *' -n '*) exit ;; esac\nexit 9\n");
+    chmod 0755, $odd;
+    my ($status, $out, $err) = campaign('run', '--system', 'promised', '--name', 'odd', $odd);
+    is $status, 3, 'an exit status that no run_script has: exit 3, whatever was measured';
+    like $err, qr/run_stream ended with exit status 9/, '... and it is named';
+};
+
 subtest 'verify' => sub {
     promise('runs = 2');
     run_promised({}, 'pure');

@@ -111,6 +111,10 @@ subtest 'system' => sub {
         'a host of two systems is refused';
     unlink "$tree->{reference}/hosts", "$tree->{top}/bin/hostname";
 
+    mkdir "$tree->{top}/$_" for 'site', 'site/mine';
+    copy(source_dir() . '/reference/any-machine.ref', "$tree->{top}/site/mine/stream.ref");
+    like said('reference', {ASSAY_REFERENCES => "$tree->{top}/site"}, $script, '-m', 'mine'),
+        qr{/site/mine/stream[.]ref\z}, 'a site may have references of its own';
     my ($status, $out, $err) = print_only($script, '-m', 'nosuch');
     is $status, 2, 'an unknown system is refused';
     like $err, qr/'nosuch': no such system .*any-machine, large, small/,

@@ -111,6 +111,14 @@ subtest 'what no program may get past' => sub {
     is $status, 3, 'notrun after metric lines is INVALID';
     like $out, qr/INVALID/, '... and says so';
 
+    ($status, $out, $err, $folder) = run_stream({STANDIN => 'absent'});
+    is $status, 5, 'what cannot run here: exit 5, since nothing passed';
+    like $out, qr/^ok 1 .* # SKIP .*no memory of this kind here/m, '... skipped, with the reason';
+    is last_attempt($folder)->{status}, 'notrun', '... the ledger says notrun';
+    ($status, $out) = run_stream({STANDIN => 'absent'}, '--strict');
+    is $status, 5, '... and under --strict';
+    like $out, qr/^not ok 1 /m, '... not ok';
+
     ($status, $out) = run_stream({STANDIN => 'good', RATE => '1e9'});
     is $status, 3, 'a rate above the ceiling: exit 3';
     ($status, $out) = run_stream({STANDIN => 'good', ELEMENTS => 1000});

@@ -20,7 +20,7 @@ my $program = build_dir() . '/stream/stream';
 plan skip_all => 'not built' if !-x $script || !-x $program;
 require Assay::Ledger;
 
-delete @ENV{grep {/^(?:SLURM|ASSAY_(?:SYSTEM|CAMPAIGN))/} keys %ENV};
+delete @ENV{grep {/^(?:SLURM|ASSAY_(?:SYSTEM|REFERENCES|CAMPAIGN))/} keys %ENV};
 my $top = tempdir('assay test-XXXXXX', TMPDIR => 1, CLEANUP => 1);
 chdir $top or die "chdir: $!";
 my $clauses = () = slurp(source_dir() . '/reference/any-machine.ref') =~ /^\[clause stream[.]/mg;

@@ -18,6 +18,9 @@ plan skip_all => 'built with a sanitizer'
     if `nm '$binary' 2>/dev/null` =~ /__[atu]b?san_/;
 
 my $valgrind = 'OMP_WAIT_POLICY=passive valgrind -q --error-exitcode=42';
+plan skip_all => 'valgrind cannot read what this compiler makes'
+    if stream("$valgrind STREAM --version")->{status} != 0;
+
 for my $options ('--kernel=plain --threads=2', '--type=float --threads=1',
     '--mode=kernels --threads=1 --kernel=plain') {
     my $run = stream("$valgrind STREAM @ --elements=20000 --repetitions=2 $options");

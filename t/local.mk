@@ -48,6 +48,9 @@ test_scripts += \
 	%D%/0203-run-nomem.t \
 	%D%/0300-topology.t \
 	%D%/0400-judge-cases.t \
+	%D%/0410-judge-figures.t \
+	%D%/0420-judge-lint.t \
+	%D%/0430-judge-command.t \
 	%D%/0500-ledger.t \
 	%D%/0510-campaign.t \
 	%D%/0600-run_scripts-options.t \

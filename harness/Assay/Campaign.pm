@@ -96,7 +96,11 @@ sub _command_run {
             . ' assay campaign run with --name ' . basename($folder) . "\n";
         return 3;
     }
-    return _conclude($results, [map { $_->{script} } @plans], $given{strict});
+    my $status = _conclude($results, [map { $_->{script} } @plans], $given{strict});
+    my @odd = grep { _ending($_->{wait} // 0) !~ /\Aexit status [01345]\z/ } @plans;
+    print {*STDERR} "assay campaign: $_->{script} ended with ", _ending($_->{wait}), "\n"
+        for @odd;
+    return @odd && $status != 1 ? 3 : $status;
 }
 
 sub _campaign_folder {
@@ -183,6 +187,7 @@ sub _run_script {
     push @command, '-m', $given->{system} if defined $given->{system};
     push @command, '--strict' if $given->{strict};
     my $before = $results->attempts($plan->{script});
+    open my $said, '+>', undef or die "temporary file: $!\n";
     my $stopped;
     my @heeded = heeded_signals();
     local @SIG{@heeded} = (sub { $stopped //= shift }) x @heeded;
@@ -190,7 +195,7 @@ sub _run_script {
     my $pid = fork // die "fork: $!\n";
     if (!$pid) {
         $SIG{$_} = 'DEFAULT' for @heeded, 'CHLD';
-        open STDOUT, '>', '/dev/null';
+        open STDOUT, '>&', $said;
         exec {$command[0]} @command or POSIX::_exit(127);
     }
     my $told = 0;
@@ -199,11 +204,19 @@ sub _run_script {
         kill 'TERM', $pid if defined $stopped && !$told++;
         sleep 1;
     }
-    my $status = $?;
+    $plan->{wait} = $?;
     return $stopped if defined $stopped;
-    die "$plan->{script}: made no attempt (wait status $status)\n"
-        if $results->attempts($plan->{script}) == $before;
-    return;
+    return if $results->attempts($plan->{script}) > $before;
+    seek $said, 0, 0;
+    my ($last) = reverse grep {/\S/} <$said>;
+    die "$plan->{script}: made no attempt (" . _ending($plan->{wait}) . ')'
+        . (defined $last ? ": $last" : "\n");
+}
+
+sub _ending {
+    my ($wait) = @_;
+
+    return $wait & 127 ? 'signal ' . ($wait & 127) : 'exit status ' . ($wait >> 8);
 }
 
 ##

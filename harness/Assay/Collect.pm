@@ -27,6 +27,8 @@ sub new {
     my $self = bless {
         series  => $given{series},
         places  => $given{places},
+        share_from => defined $given{share_from} ? $given{share_from}
+            : $SHARE_FROM,
         known   => {},
         records => [],
         metrics => {},
@@ -57,7 +59,7 @@ sub read_all {
     my @sizes = map { -s $_ || 0 } @paths;
 
     $total += $_ for @sizes;
-    if ($total < $SHARE_FROM || @paths < 2) {
+    if ($total < $self->{share_from} || @paths < 2) {
         $self->_read_range(\@paths, 0, $#paths);
     }
     else {
@@ -212,8 +214,9 @@ sub _asked_of {
     return %kept ? \%kept : ();
 }
 
-# A function for the lines of a node that are alike: what Assay::Record calls
-# with host, figures and identity; nothing where no clause asks for them.
+# A function for the lines of a node that are alike and have all figures: what
+# Assay::Record calls with host, figures and identity; nothing where no clause
+# asks for them.
 sub _plan {
     my ($self, $bench, $name, $unit, $shape) = @_;
     my $asks = $self->_asks("$bench.$name", $unit, 'node', $shape);
@@ -225,17 +228,15 @@ sub _plan {
         $self->_answer($asks, $host, {host => $host}, $unit, $figures, $id);
     } if @$asks > 1 || $ask->{unfit} || $ask->{trouble} || $ask->{at};
     my ($ceiling, $scale, $index) = @$ask{qw(ceiling scale index)};
-    my $floor = $ask->{series}{floor};
+    my $simple = !$ask->{series}{floor};
+    $index = 5 if !defined $index;
     return sub {
         my ($host, $figures, $id) = @_;
-        my $at = defined $index ? $index : defined $figures->[5] ? 5 : 0;
-        my $value = $figures->[$at];
-        my $most = defined $figures->[7] ? $figures->[7] : $figures->[0];
         return $self->_answer($asks, $host, {host => $host}, $unit, $figures,
-            $id) if !defined $value || $floor
-            || defined $ceiling && $most * $scale > $ceiling;
-        push @{$self->{kept}},
-            [$ask, $host, $value * $scale, undef, $at, $id];
+            $id) if !$simple || $index == $SAMPLES
+            || defined $ceiling && $figures->[7] * $scale > $ceiling;
+        push @{$self->{kept}}, [$ask, $host, $figures->[$index] * $scale,
+            undef, $index, $id];
         return;
     };
 }
@@ -654,3 +655,60 @@ sub _index_bad {
 }
 
 1;
+
+__END__
+
+=head1 NAME
+
+Assay::Collect - what the records hold of what the clauses ask for
+
+=head1 METHODS
+
+=over
+
+=item new(series => SERIES, places => PLACES, share_from => BYTES)
+
+SERIES is an array from Assay::Series, PLACES an Assay::Places.  From BYTES of
+records on (16 MiB) a second process reads half of them.
+
+=item read_all(PATHS)
+
+Reads the records; croaks where the second process fails.  An attempt is the
+index of its path.  Afterwards the object holds:
+
+  data        series, row, place => packed values and attempts: values_of
+  trouble     series, row, place => [ATTEMPT, WHY] ...: a measurement that
+              can't count
+  functional  series, row, place => attempts that were of another shape
+  touched     series, row, place => attempts of faulty records
+  records     by attempt: path, bench, class, why, hosts (with commas), ...
+  left_out    attempts that are copies
+  bad, bad_at, bad_anywhere, notrun_at   faulty records and what was not run
+  metrics     program.name => records that hold it
+  unfit       program.name => lines that no clause asks for
+  kinds       by series: the kinds of place its lines had
+  units       by series: the first unit
+
+=back
+
+=head1 FUNCTIONS
+
+=over
+
+=item values_of(ENTRY)
+
+Arrays of the values, in the base unit of their dimension, and of the attempt
+of each.
+
+=back
+
+=head1 WHAT IS NEVER POOLED
+
+Lines of one place that differ in a key that neither C<where> nor C<each>
+names, or in the figure taken, in one record or between records; two lines of
+one place in one record.  Lines of one record that C<across> combines must
+agree in all such keys too (but for C<ranks> of a pair), and cover the list of
+places where there is one.  Records of one host each are never combined: they
+did not run at the same time.
+
+=cut

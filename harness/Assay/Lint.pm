@@ -18,6 +18,10 @@ my @CHECKS = (
 
 my %PLACE = map { $_ => 1 } qw(host pair device);
 
+# What a line measured, or says of it: never a key that tells lines apart.
+my %FIGURE = map { $_ => 1 } qw(name value unit n best min q1 median q3 max
+    mean sd mad cv note warning values);
+
 sub main {
     my (@argv) = @_;
     my %opt = (today => strftime('%Y-%m-%d', gmtime));
@@ -106,6 +110,8 @@ sub _keys {
         push @found, "each names '$key', which is a place: use scope"
             if $PLACE{$key} || $key eq 'functional';
     }
+    push @found, map {"'$_' is what was measured, not how"}
+        grep { $FIGURE{$_} } @{$clause->{each}}, sort keys %{$clause->{where}};
     for my $where ($clause->{where}, ($clause->{relative} || {})->{where}) {
         my $word = ($where || {})->{functional};
         push @found, "functional=$word: yes or no"

@@ -195,8 +195,9 @@ sub _evidence {
     my ($verdicts, $figure) = @_;
     my $text = q{};
 
+    my $records = $verdicts->{data}{records};
     $text = '  records: ' . Assay::Tap::quoted(_named(
-            map { $verdicts->path($_) } @{$figure->{attempts}})) . "\n"
+            map { $records->[$_]{path} } @{$figure->{attempts}})) . "\n"
         if @{$figure->{attempts} || []};
     for my $list ([spoiled => $figure->{spoiled}],
         ['not charged' => $figure->{excused}]) {

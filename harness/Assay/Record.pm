@@ -29,14 +29,12 @@ my %COMMON = map { $_ => 1 } qw(opt check end);
 my %END = map { $_ => 1 } qw(ok wrong unstable notrun timeout failed);
 my %CUT_SHORT = map { $_ => 1 } qw(unstable timeout failed);
 
-# Figures of the usual shape, for which conversion can't fail; the rest goes
-# the long way round.
-my $PLAIN = qr/-?[0-9]{1,40}(?:[.][0-9]{0,40})?(?:[eE][+-]?[0-9]{1,2})?/;
+# A metric line as libassay writes it, with figures that conversion can't
+# spoil; any other goes the long way round.
+my $PLAIN = qr/-?[0-9]{1,20}+[.]?+[0-9]{0,20}+/;
 my $USUAL = qr/\Ametric\ name=([\w.-]++)\ value=($PLAIN)\ unit=([^\s"]++)
-    (?:\ n=([0-9]{1,15}))?(?:\ best=($PLAIN))?(?:\ min=($PLAIN))?
-    (?:\ q1=($PLAIN))?(?:\ median=($PLAIN))?(?:\ q3=($PLAIN))?
-    (?:\ max=($PLAIN))?(?:\ mean=$PLAIN)?(?:\ sd=$PLAIN)?
-    (?:\ mad=$PLAIN)?(?:\ cv=$PLAIN)?
+    \ n=([0-9]{1,15}+)\ best=($PLAIN)\ min=($PLAIN)\ q1=($PLAIN)
+    \ median=($PLAIN)\ q3=($PLAIN)\ max=($PLAIN)
     \ host=([A-Za-z0-9_][\w.-]*+)(\ [^"]*+|)\z/xa;
 
 sub new {
@@ -269,20 +267,9 @@ sub _usual_metric {
     my $plan = $self->{plans}{"$name $unit$rest"};
     $plan = $self->_plan($name, $unit, $rest) if !defined $plan;
     return 0 if !$plan || $self->{end} || $self->{early};
-    if (defined $max) {
-        return 0 if !defined $min || !defined $median;
-        return 0 if !($min <= $value && $value <= $max && $min <= $median
-            && $median <= $max);
-        return 0 if defined $best && $best != $min && $best != $max;
-        return 0 if defined $q1 && !($min <= $q1 && $q1 <= $median);
-        return 0 if defined $q3 && !($median <= $q3 && $q3 <= $max);
-        return 0 if !defined $n || $n < 2;
-    }
-    else {
-        return 0 if defined $best || defined $min || defined $median;
-        return 0 if defined $n && $n < 1;
-    }
-
+    return 0 if !($min <= $q1 && $q1 <= $median && $median <= $q3
+        && $q3 <= $max && $min <= $value && $value <= $max && $n > 1
+        && ($best == $max || $best == $min));
     my $identity = "$plan->{id}host=$host";
     return 0 if exists $self->{seen}{$identity};
     $self->{seen}{$identity} = $line;
@@ -631,3 +618,88 @@ sub _conclude {
 }
 
 1;
+
+__END__
+
+=head1 NAME
+
+Assay::Record - one record file, read in bounded memory
+
+=head1 SYNOPSIS
+
+  my $record = Assay::Record->new(path => $path, metric => \&take);
+  $record->read_file();
+  die $record->{why} if $record->{class} ne q{};
+
+=head1 METHODS
+
+=over
+
+=item new(path, metric, plan, known, wanted)
+
+C<metric> is called for each metric line as it is read, with the record, name,
+unit, figures (an array: value n best min q1 median q3 max ...), place (a hash
+of host, pair, device), shape and identity.  A shape's C<keys> are the other
+keys of the line.  What is handed on counts only if the record turns out to be
+good, which shows at its end.
+
+The rest is for speed and may be left out.  C<plan> is called once for lines of
+one program, name, unit and shape that have a host and all figures; it returns
+a function (or nothing) that is called with host, figures and identity in place
+of C<metric>.  C<known> is a hash that records share.  C<wanted> names the
+metrics (C<program.name>) whose samples are to be kept.
+
+=item read_file()
+
+Reads it all and sets C<class> and C<why>: the first fault of the worst class.
+The class is C<wrong>, C<spoiled>, C<notrun> or the empty text for a good
+record.  Then C<bench>, C<hosts>, C<opt>, C<env>, C<notrun>, C<names>,
+C<metrics> and C<samples> say what the record holds.
+
+=item run_key(), digest(PATH)
+
+What tells one run from another, and the SHA-256 of a file.
+
+=item excused()
+
+The scheduler's word for a run that nobody is charged for, or nothing.
+
+=item facts(KEY, HOSTS)
+
+The values that a run rule looks up: those of the C<opt> lines, else those of
+the C<env> lines of the hosts (of all, where HOSTS is empty) and of lines
+without a host; nothing where a host has none.
+
+=back
+
+=head1 WHAT A RECORD MUST BE
+
+Lines of UTF-8, each ended by a line feed, none longer than 8 MiB.  Refused are
+a byte order mark, NUL, carriage returns and other control characters except
+tab.  Each line is a kind (lower-case) and fields, as in Assay::Text; kinds and
+keys that are not known are ignored, but must be well-formed.  Blank lines are
+ignored.  It must be a plain file.
+
+The first line is C<record version=1 bench=...>, and there is one.  C<end> is
+the last line, with a known status.  A good record has a metric line or a
+C<notrun> line; one with metric lines has a C<check> line.
+
+A check must say C<ok=yes>; where it bears C<error> and C<tolerance> they are
+finite, not negative, and the error is not above the tolerance.
+
+A metric line has name, value and unit.  Each figure (value n best min q1
+median q3 max mean sd mad cv) is a finite decimal number, n a whole number from
+1 up.  The figures must agree within the rounding of their printed digits: min,
+q1, median, q3, max rise, value and best lie between min and max, best is one
+of the two, and all are equal where n is 1.  No two metric lines may agree in
+name, place and all keys that are neither figures nor C<unit>, C<note> and
+C<warning>.
+
+A sample line bears the name, unit, place and keys of a metric line, before or
+after it, once.  Its values must be finite, as many as n, and have the min,
+median and max of the metric line.
+
+Hosts are letters, digits, C<_>, C<.> and C<->; a pair is C<HOST:HOST>; a
+device stands beside its host.
+
+=cut

@@ -6,9 +6,8 @@ use strict;
 use warnings;
 
 use Assay::Rule;
-use Assay::Stats qw(least_count);
 use Assay::Text qw(encoding_fault printable split_fields);
-use Assay::Units qw(dimension finite_number parse_quantity scale);
+use Assay::Units qw(parse_quantity);
 use Digest::SHA;
 
 my $SIZE_MOST = 8 << 20;
@@ -387,3 +386,63 @@ sub _doubled {
 }
 
 1;
+
+__END__
+
+=head1 NAME
+
+Assay::Reference - what was promised, clause by clause
+
+=head1 FUNCTIONS
+
+=over
+
+=item load(FILES)
+
+A hash of C<clauses>, C<files> (each C<path> and C<sha256>) and C<faults> (each
+C<file>, C<line> and C<text>, which is C<FILE:LINE: WHY>).  All faults are
+found, not only the first.  A file without a clause is a fault, and so is a
+clause that stands twice in all files together.
+
+=item limit_of(CLAUSE, ROW)
+
+The limit for a row (a hash of the C<each> keys): of those whose keys fit, the
+one that names most.  Nothing where none fits: such a row is not judged.
+
+=item is_date(TEXT)
+
+Whether TEXT is a day of the calendar, YYYY-MM-DD.
+
+=back
+
+=head1 THE FORMAT
+
+Lines of UTF-8, ended by line feeds.  A comment runs from a C<#> that opens the
+line or follows a blank, except within double quotes.  C<system> and C<source>
+may stand before the first clause.  C<[clause ID]> opens a clause; an ID is
+letters, digits, C<_>, C<.>, C<:> and C<->.  Then C<KEY = VALUE>, each key once
+except C<rule> and C<limit[...]>:
+
+  metric       PROGRAM.NAME
+  where        KEY=VALUE ...: exact; host, pair and device may be fixed too
+  each         KEY ...: a point for each combination of values
+  scope        every node | every pair | every device | system
+  across       sum | min | median | max: of the lines of one record
+  statistic    min | median | mean | max | pNN | cv
+  take         value | best | min | q1 | median | q3 | max | samples
+  runs         attempts owed at each place (1)
+  spoiled      attempts that may be cut short at each place (0)
+  limit        >= A | <= A | within A .. B | report only
+  limit[K=V]   the same for the rows with these values
+  tolerance    N % of the limit's own size, or a quantity
+  ceiling      no figure of a line may be above it
+  floor        no figure of a line may be below it
+  confidence   N %
+  relative to  fleet median | METRIC [where KEY=VALUE ...]
+  waiver       WHO, WHY, until YYYY-MM-DD (that day included)
+  rule         see Assay::Rule
+  source       words for a reader, as is note
+
+metric, scope, statistic and a limit are required.
+
+=cut

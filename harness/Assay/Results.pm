@@ -268,8 +268,10 @@ sub _call_judge {
     my $pid = open my $pipe, q{-|};
     die "fork: $!\n" if !defined $pid;
     if (!$pid) {
-        require Assay::Judge;
-        my $status = eval { Assay::Judge::main(@arguments) };
+        my $status = eval {
+            require Assay::Judge;
+            Assay::Judge::main(@arguments);
+        };
         print {*STDERR} "assay judge: $@" if !defined $status;
         $status //= 99;
         $status = 99 if defined fileno STDOUT && !close STDOUT;

@@ -35,11 +35,15 @@ sub resume {
     return;
 }
 
-# COUNT points as text, printed by somebody who resumed.
+# COUNT points, printed by somebody who resumed, from a handle.
 sub append {
-    my ($self, $text, $count) = @_;
+    my ($self, $from, $count) = @_;
+
+    while (read $from, my ($text), 1 << 20) {
+        $self->_write($text);
+    }
     $self->{last} += $count;
-    return $self->_write($text);
+    return;
 }
 
 sub comment {
@@ -111,10 +115,10 @@ Assay::Tap - TAP 13: plan first, flat, each point written whole
 C<finish> flushes HANDLE.  It croaks where the points are not as many as
 planned, as every method does where HANDLE can't be written.
 
-=item resume(LAST, PLAN), append(TEXT, COUNT)
+=item resume(LAST, PLAN), append(FROM, COUNT)
 
 Two may share the work: one resumes after LAST points, into a handle of its
-own, the other appends that text.
+own, the other appends what it reads from there.
 
 =item comment(TEXT)
 

@@ -28,8 +28,8 @@ sub new {
     }, $class;
 }
 
-# Every point of a clause: [ROW, PLACE], or [undef, WHAT, WHY] for a fault of
-# the whole clause.
+# Every point of a clause: [CLAUSE, ROW, PLACE], or [CLAUSE, undef, WHAT, WHY]
+# for a fault of the whole clause.
 sub points {
     my ($self, $clause) = @_;
     my $series = $clause->{series};
@@ -38,16 +38,17 @@ sub points {
     my $unlisted = $self->{strict} && $self->_unlisted($series);
     my @points;
 
-    push @points, [undef, 'coverage', $unlisted] if $unlisted;
-    push @points, map { [undef, "limit[$_]", 'no such row was measured'] }
+    push @points, [$clause, undef, 'coverage', $unlisted] if $unlisted;
+    push @points,
+        map { [$clause, undef, "limit[$_]", 'no such row was measured'] }
         $self->_missing_rows($clause, \@rows);
     @places = ($NOWHERE) if !@places;
     @rows = ($NO_ROW) if !@rows;
     for my $row (grep { $self->limit_of($clause, $_) } @rows) {
-        push @points, map { [$row, $_] } @places;
+        push @points, map { [$clause, $row, $_] } @places;
     }
     return @points if @points;
-    return [undef, 'each', 'no row that was measured has a limit'];
+    return [$clause, undef, 'each', 'no row that was measured has a limit'];
 }
 
 # Why coverage could not be checked, or nothing.
@@ -526,3 +527,73 @@ sub decide {
 }
 
 1;
+
+__END__
+
+=head1 NAME
+
+Assay::Verdict - one clause at one place: measured, and held to its limit
+
+=head1 METHODS
+
+=over
+
+=item new(data => COLLECT, places => PLACES, strict => BOOLEAN, today => DATE)
+
+=item points(CLAUSE)
+
+The points of a clause: [CLAUSE, ROW, PLACE], and [CLAUSE, undef, WHAT, WHY]
+for a fault of the clause as a whole.  Places are those on the list and any
+others that were measured.  Without a list of nodes, every host of every run of
+the program owes its figure.  Each row that was measured anywhere, or that a
+limit names, is owed at every place.
+
+=item touch(POINT)
+
+Notes which faulty records bear on a point, for C<used>.
+
+=item judged(CLAUSE, LIMIT, ROW, PLACE)
+
+A hash of C<verdict> (before any waiver) and C<why>, or of C<value>, C<values>,
+C<attempts>, C<base>, C<interval> and C<coverage>.
+
+=item limit_of(CLAUSE, ROW), unlimited(CLAUSE), unlisted(CLAUSE), path(ATTEMPT)
+
+The limit of a row, the rows without one, why coverage was not checked, and
+where an attempt's record lies.
+
+=back
+
+=head1 FUNCTIONS
+
+=over
+
+=item bounds(CLAUSE, LIMIT)
+
+Low and high bound with the tolerance: a percentage is of the bound's own
+size, so that a negative bound is widened too.
+
+=item decide(CLAUSE, LIMIT, FIGURE)
+
+PASS or FAIL by the statistic; with C<confidence>, PASS where the whole
+order-statistic interval meets the limit, FAIL where all of it misses, else
+INCONCLUSIVE, as where there are too few values for an interval.
+
+=item row_text(CLAUSE, ROW), row_keys(CLAUSE, ROW)
+
+=back
+
+=head1 IN THIS ORDER
+
+A point is INVALID where: its place is not on the list; a measurement there
+can't count (unit, ceiling, floor, rule, keys that differ); a record that is
+wrong bears on it; it was measured and not run in one record; more attempts
+were spoiled than allowed.  It is NOTRUN where nothing was attempted but what
+could not be run.  It is INVALID where fewer attempts than C<runs> are left, or
+the statistic does not exist.  Then the limit decides.
+
+The fleet of C<relative to = fleet median> is the listed places that have a
+figure, two at least; a base must have a figure that would count itself, be of
+the same dimension and above zero.
+
+=cut

@@ -27,7 +27,7 @@ sub harness_dir { return $ENV{ASSAY_HARNESS} // source_dir() . '/harness' }
 # the stand-in, an empty folder for references. Returns a hash of its places.
 # Variables that would tell the scripts something are taken away.
 sub make_tree {
-    delete @ENV{grep {/^(?:SLURM|ASSAY_(?:SYSTEM|CAMPAIGN))/} keys %ENV};
+    delete @ENV{grep {/^(?:SLURM|ASSAY_(?:SYSTEM|REFERENCES|CAMPAIGN))/} keys %ENV};
     my $top = tempdir('assay test-XXXXXX', TMPDIR => 1, CLEANUP => 1);
     my %tree = (
         top       => $top,
@@ -41,7 +41,7 @@ sub make_tree {
     chdir "$top/work" or die "chdir: $!";
     copy("$here/standin", "$top/programs/stream/stream") or die "copy: $!";
     chmod 0755, "$top/programs/stream/stream";
-    spew($tree{command}, _command());
+    spew($tree{command}, _command("$top/perl"));
     chmod 0755, $tree{command};
     fill($_, \%tree) for glob_in(source_dir() . '/run_scripts');
     return \%tree;
@@ -56,10 +56,15 @@ sub glob_in {
 
 # The dispatcher, without what configure would have to make first.
 sub _command {
-    my $harness = harness_dir();
+    my ($harness, $made) = (harness_dir(), shift);
+    if (!-e "$harness/Assay/Config.pm") {
+        make_path("$made/Assay");
+        spew("$made/Assay/Config.pm",
+            slurp(source_dir() . '/harness/Assay/Config.pm.in') =~ s{\@PACKAGE_VERSION\@}{0}r);
+    }
     return <<"END";
 #!$^X
-use lib '$harness';
+use lib '$harness', '$made';
 my (\$name, \@rest) = \@ARGV;
 my \$module = 'Assay::' . ucfirst \$name;
 eval "require \$module" or die \$\@;
