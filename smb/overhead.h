@@ -8,7 +8,7 @@
 #include "smb/overhead_work.h"
 
 struct options {
-    bool recv, both, nohdr, verbose, pairs;
+    bool recv, both, nohdr, verbose, pairs, functional;
     uint64_t iterations; /* 0: by size */
     uint64_t msgsize;
     double thresh;

@@ -5,6 +5,8 @@
  * the method is that of Sandia's mpi_overhead. */
 #include "config.h"
 
+#include <stdio.h>
+
 #include "smb/overhead.h"
 
 static void report(const struct overhead_plan *plan,
@@ -42,6 +44,8 @@ int main(int argc, char **argv)
     struct overhead_plan plan;
 
     overhead_plan_make(&plan, job, &opt);
+    if (opt.functional && job->rank == 0 && !assay_quiet(job->run))
+        puts("# functional only: not the required run");
     for (int receive = 0; receive < 2; receive++)
         if (plan.direction[receive])
             sweep(&plan, receive);

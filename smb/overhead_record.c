@@ -23,6 +23,8 @@ static struct assay_fields keys_of_pair(const struct overhead_plan *plan,
     snprintf(text, sizeof(text), "%zu:%zu", pair, pair + plan->pair.pairs);
     assay_fields_text(&f, "ranks", text);
     assay_fields_text(&f, "shared_node", a == b ? "yes" : "no");
+    if (plan->opt->functional)
+        assay_fields_text(&f, "functional", "yes");
     return f;
 }
 
