@@ -25,6 +25,7 @@ test_programs += %D%/programs/msgrate_faulty
 endif
 %C%_programs_msgrate_faulty_SOURCES = \
 	%D%/programs/mpi_faults.c \
+	%D%/programs/mpi_nodes.c \
 	$(smb_msgrate_SOURCES) \
 	# end of %C%_programs_msgrate_faulty_SOURCES
 %C%_programs_msgrate_faulty_LDADD = $(smb_msgrate_LDADD)
@@ -71,6 +72,7 @@ test_scripts += \
 	%D%/2500-msgrate-layout.t \
 	%D%/2510-msgrate-refusals.t \
 	%D%/2520-msgrate-faults.t \
+	%D%/2530-msgrate-nodes.t \
 	# end of test_scripts
 
 # Those of test_scripts that depend on how the programs were compiled.
@@ -92,6 +94,7 @@ compiled_tests += \
 	%D%/1080-stream-memcheck.t \
 	%D%/2500-msgrate-layout.t \
 	%D%/2520-msgrate-faults.t \
+	%D%/2530-msgrate-nodes.t \
 	# end of compiled_tests
 
 # Files, and folders of which everything is distributed.
