@@ -21,8 +21,13 @@ unit_tests += \
 	# end of unit_tests
 
 if MPI
-test_programs += %D%/programs/msgrate_faulty
+test_programs += %D%/programs/msgrate_faulty %D%/programs/overhead_faulty
 endif
+%C%_programs_overhead_faulty_SOURCES = \
+	%D%/programs/mpi_faults.c \
+	$(smb_mpi_overhead_SOURCES) \
+	# end of %C%_programs_overhead_faulty_SOURCES
+%C%_programs_overhead_faulty_LDADD = $(smb_mpi_overhead_LDADD)
 %C%_programs_msgrate_faulty_SOURCES = \
 	%D%/programs/mpi_faults.c \
 	%D%/programs/mpi_nodes.c \
@@ -69,6 +74,9 @@ test_scripts += \
 	%D%/1060-stream-clock.t \
 	%D%/1070-stream-kernels.t \
 	%D%/1080-stream-memcheck.t \
+	%D%/2000-job.t \
+	%D%/2100-overhead.t \
+	%D%/2110-overhead-refusals.t \
 	%D%/2500-msgrate-layout.t \
 	%D%/2510-msgrate-refusals.t \
 	%D%/2520-msgrate-faults.t \
@@ -92,6 +100,8 @@ compiled_tests += \
 	%D%/1060-stream-clock.t \
 	%D%/1070-stream-kernels.t \
 	%D%/1080-stream-memcheck.t \
+	%D%/2100-overhead.t \
+	%D%/2110-overhead-refusals.t \
 	%D%/2500-msgrate-layout.t \
 	%D%/2520-msgrate-faults.t \
 	%D%/2530-msgrate-nodes.t \
