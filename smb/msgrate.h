@@ -81,6 +81,8 @@ struct bench {
     const struct plan *plan;
     unsigned char *send, *receive; /* [slot][message][size] */
     MPI_Request *requests;         /* receives of all slots, then sends */
+    MPI_Status *statuses;          /* ignored; what stands for that, compilers
+                                      take for an address and warn of */
     uint32_t *walk;
     size_t walk_words;
     uint64_t iteration; /* of the run, never the same twice */

@@ -33,6 +33,7 @@ void bench_make(struct bench *bench, const struct plan *plan)
 
     memset(bench, 0, sizeof(*bench));
     bench->plan = plan;
+    bench->statuses = MPI_STATUSES_IGNORE;
     bench->send = map(plan, buffer_bytes(plan));
     bench->receive = map(plan, buffer_bytes(plan));
     bench->requests = map(plan, requests * sizeof(*bench->requests));

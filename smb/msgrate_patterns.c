@@ -57,8 +57,7 @@ static MPI_Request *post_all_sends(const struct bench *bench,
 
 static void wait_all(const struct bench *bench, const MPI_Request *end)
 {
-    MPI_Waitall((int)(end - bench->requests), bench->requests,
-                MPI_STATUSES_IGNORE);
+    MPI_Waitall((int)(end - bench->requests), bench->requests, bench->statuses);
 }
 
 static void single_direction(struct bench *bench)
