@@ -55,6 +55,8 @@ t_unit_msgrate_SOURCES = \
 	%D%/overhead_pair.c \
 	%D%/overhead_pair.h \
 	%D%/overhead_plan.c \
+	%D%/overhead_plot.c \
+	%D%/overhead_plot.h \
 	%D%/overhead_print.c \
 	%D%/overhead_record.c \
 	%D%/overhead_sizes.c \

@@ -4,6 +4,7 @@
 
 #include "lib/assay.h"
 #include "smb/overhead_pair.h"
+#include "smb/overhead_plot.h"
 #include "smb/overhead_sizes.h"
 #include "smb/overhead_work.h"
 
@@ -15,6 +16,7 @@ struct options {
     double bthresh; /* 0: the base is measured beside the rest */
     double watchdog;
     const char *sizes; /* of a sweep; or NULL */
+    const char *plot;  /* SVG file; or NULL */
 };
 
 extern const struct assay_program overhead_program;
@@ -27,12 +29,16 @@ struct overhead_plan {
     bool direction[2];           /* to measure: send, receive */
     struct overhead_pair pair;   /* that this rank is in */
     struct overhead_price price; /* of this rank's work */
+    FILE *plot;                  /* on rank 0; or NULL */
+    struct overhead_mark *mark;  /* [marks] what it will show: rank 0's pair */
+    size_t marks;
 };
 
-/* Refuse what contradicts itself, form the pairs, find the price of work, write
+/* Refuse what contradicts itself, open the plot, form the pairs, find the price of work, write
  * the opt line. Collective. */
 void overhead_plan_make(struct overhead_plan *plan, struct assay_job *job,
                         const struct options *opt);
+/* Draw the plot, if one was asked for, and free everything. */
 void overhead_plan_free(struct overhead_plan *plan);
 
 uint64_t overhead_iterations(const struct options *opt, uint64_t msgsize);

@@ -9,12 +9,29 @@
 
 #include "smb/overhead.h"
 
-static void report(const struct overhead_plan *plan,
+/* For the plot: the pair of the table. */
+static void mark(struct overhead_plan *plan, size_t column,
+                 const struct overhead_result *result)
+{
+    const struct overhead_point *p = &result->point[0];
+
+    if (!plan->plot || p->note == OVERHEAD_UNSTABLE)
+        return;
+    plan->mark[plan->marks++] =
+        (struct overhead_mark){.column = column,
+                               .receive = result->receive,
+                               .overhead = p->overhead * 1e6,
+                               .base_t = p->base_t * 1e6,
+                               .availability = p->availability};
+}
+
+static void report(struct overhead_plan *plan, size_t column,
                    const struct overhead_result *result)
 {
     if (plan->job->rank != 0)
         return;
     overhead_record(plan, result);
+    mark(plan, column, result);
     if (!assay_quiet(plan->job->run))
         overhead_print(plan, result);
 }
@@ -27,7 +44,7 @@ static void sweep(struct overhead_plan *plan, bool receive)
         struct overhead_result result;
 
         overhead_measure(plan, receive, plan->sizes.bytes[i], &result);
-        report(plan, &result);
+        report(plan, i, &result);
         overhead_result_free(&result);
     }
 }

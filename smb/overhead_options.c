@@ -28,6 +28,8 @@ static const struct assay_option table[] = {
      "sweep these sizes, as in 0,2,4..4M", "that of --msgsize"},
     FLAG(0, "both", both, "measure sends, and then receives"),
     FLAG(0, "pairs", pairs, "print the spread over all pairs too"),
+    {0, "plot", ASSAY_TEXT, OPT(plot), 0, 0, NULL, "FILE",
+     "draw overhead and availability over size, as SVG", "none"},
     FLAG(0, "functional", functional,
          "only show that it works; no clause is satisfied"),
     {0, "watchdog", ASSAY_REAL, OPT(watchdog), 0, 1e6, NULL, "SECONDS",

@@ -42,6 +42,26 @@ static void plan_sizes(struct overhead_plan *plan)
         assay_job_refuse(plan->job, ASSAY_USAGE, "--sizes: %s", error);
 }
 
+/* Opened before anything is measured, so that a name that is no good is known
+ * in time. Rank 0 opens it, all ranks end where it can't. */
+static void plan_plot(struct overhead_plan *plan)
+{
+    struct assay_job *job = plan->job;
+    int error = 0;
+
+    if (!plan->opt->plot)
+        return;
+    if (job->rank == 0) {
+        plan->mark = calloc(2 * plan->sizes.n, sizeof(*plan->mark));
+        plan->plot = plan->mark ? fopen(plan->opt->plot, "wx") : NULL;
+        error = plan->plot ? 0 : errno;
+    }
+    MPI_Bcast(&error, 1, MPI_INT, 0, job->comm);
+    if (error != 0)
+        assay_job_refuse(job, error == EEXIST ? ASSAY_USAGE : ASSAY_BROKEN,
+                         "--plot: %s: %s", plan->opt->plot, strerror(error));
+}
+
 /* More ranks than CPUs take turns, which shows in every figure. */
 static void warn_crowded(const struct overhead_plan *plan)
 {
@@ -112,6 +132,7 @@ void overhead_plan_make(struct overhead_plan *plan, struct assay_job *job,
     plan_sizes(plan);
     plan->direction[0] = opt->both || !opt->recv;
     plan->direction[1] = opt->both || opt->recv;
+    plan_plot(plan);
     assay_job_watch(job, opt->watchdog);
     warn_crowded(plan);
     write_opt(plan);
@@ -121,6 +142,14 @@ void overhead_plan_make(struct overhead_plan *plan, struct assay_job *job,
 
 void overhead_plan_free(struct overhead_plan *plan)
 {
+    if (plan->plot) {
+        overhead_plot(plan->plot, plan->sizes.bytes, plan->sizes.n, plan->mark,
+                      plan->marks);
+        if (ferror(plan->plot) | fclose(plan->plot))
+            assay_die(plan->job->run, ASSAY_BROKEN, "--plot: %s: %s",
+                      plan->opt->plot, strerror(errno));
+    }
+    free(plan->mark);
     free(plan->sizes.bytes);
     MPI_Comm_free(&plan->pair.comm);
 }

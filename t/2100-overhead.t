@@ -49,7 +49,7 @@ sub whole {
     return;
 }
 
-my $run = job(2, $program, '--sizes=0,8,2K,64K -i 100 @');
+my $run = job(2, $program, '--sizes=0,8,2K,64K -i 100 --plot=plot.svg @');
 whole($run, 'a sweep');
 my @lines = split /\n/, $run->{out};
 is $lines[0], (split /\n/, $seed)[0], 'the header is the original\'s';
@@ -100,6 +100,13 @@ is scalar(grep { $_->{name} eq 'data' && $_->{ok} eq 'yes' && $_->{messages} > 2
 my ($linear) = grep { $_->{name} eq 'work.linear' } @checks;
 cmp_ok $linear->{error}, '<=', 0.1, 'work is linear';
 cmp_ok $linear->{ns_per_unit}, '>', 0.01, '... and has a price';
+
+my $plot = slurp('plot.svg') // q{};
+like $plot, qr{\A<svg .*</svg>\n\z}s, 'the plot is SVG';
+is scalar(grep {/<path [^>]* stroke-width/} split /\n/, $plot), 3,
+    '... of overhead, base_t and availability' if $run->{status} == 0;
+unlike $plot, qr/nan|inf/, '... all of it numbers';
+is scalar(() = $plot =~ /<[^\/]/g), scalar(() = $plot =~ m{/>|</}g), '... and well-formed';
 
 # Options of old.
 $run = job(2, $program, '-r -n -v -m 1K -i 50 -t 2 -b 1.1 @');
