@@ -2,8 +2,10 @@
 #include "config.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -61,6 +63,7 @@ static _Noreturn void become(const struct child *child, int output)
 
     if (dup2(output, 1) < 0)
         _exit(127);
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* it must not outlive us */
     if (child->cpu >= 0)
         assay_pin_thread(child->cpu);
     if (child->program >= 0)

@@ -32,11 +32,14 @@ static uint64_t room(const struct plan *plan)
 void stream_need(const struct plan *plan, uint64_t n)
 {
     uint64_t need = assay_arrays_bytes((enum assay_type)plan->opt->type, n);
+    bool pool = plan->opt->hugepages == ASSAY_HUGE_HUGETLB;
     char need_text[16], have_text[16];
 
+    if (pool && need < UINT64_MAX / 2)
+        need += ASSAY_ARRAYS * ((uint64_t)2 << 20); /* whole pages */
     if (need <= room(plan))
         return;
-    if (plan->opt->hugepages == ASSAY_HUGE_HUGETLB)
+    if (pool)
         assay_die(plan->run, ASSAY_NOTRUN,
                   "--hugepages=hugetlb: 3 arrays take %s, the pool has %s",
                   assay_size_text(need, need_text),
@@ -201,6 +204,8 @@ static void write_opt(struct plan *plan)
     assay_fields_count(&more, "cache_bytes", plan->topology->cache);
     assay_fields_text(&more, "cache_source", plan->topology->cache_source);
     assay_fields_count(&more, "threads_requested", opt->threads);
+    assay_fields_count(&more, "threads_counted",
+                       assay_team_count((size_t)opt->threads));
     assay_fields_text(&more, "cpus_allowed", cpus ? cpus : "unknown");
     assay_fields_count(&more, "cores_allowed", plan->topology->ncores);
     assay_fields_count(&more, "memory_available", plan->memory.available);

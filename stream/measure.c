@@ -156,11 +156,15 @@ static int node_of(const struct assay_topology *t, int cpu)
     return -1;
 }
 
+enum { SLICE_LEAST = 8 << 20 }; /* bytes: four huge pages */
+
 struct pages {
     size_t sampled, right, unknown; /* of them: on the node meant, not told */
 };
 
-/* Ask for the first, middle and last page of every slice. */
+/* Ask at the quarters of every slice. Its ends may share a huge page with a
+ * neighbour, who may have touched it first; so no slice is asked that is but a
+ * few huge pages long, unless all of them were bound to one node. */
 static struct pages sample_pages(const struct setup *setup,
                                  const struct assay_team *team,
                                  const struct assay_arrays *arrays)
@@ -175,9 +179,11 @@ static struct pages sample_pages(const struct setup *setup,
         uint64_t begin, n;
 
         assay_team_slice(team, t, arrays->n, size, &begin, &n);
-        for (uint64_t k = 0; n > 0 && k < 3 * ASSAY_ARRAYS; k++) {
+        if (n == 0 || (setup->mem_node < 0 && n * size < SLICE_LEAST))
+            continue;
+        for (uint64_t k = 0; k < 3 * ASSAY_ARRAYS; k++) {
             const char *base = arrays->base[k % ASSAY_ARRAYS];
-            uint64_t i = begin + (n - 1) / 2 * (k / ASSAY_ARRAYS);
+            uint64_t i = begin + n / 4 * (1 + k / ASSAY_ARRAYS);
             int node = assay_page_node(base + i * size);
 
             pages.sampled++;

@@ -39,7 +39,7 @@ static void mode_benchmark(const struct plan *plan)
     multi = single;
     if (assay_team_count(all.threads) > 1)
         multi = stream_measure(plan, &all);
-    else
+    else if (all.threads > 1)
         assay_warn(plan->run, "threads requested %zu, counted 1: measured once",
                    all.threads);
     if (quiet)

@@ -217,6 +217,12 @@ static void complain(struct peer_result *result, const char *format,
         snprintf(result->why, sizeof(result->why), format, name);
 }
 
+/* A number of things, or one that no such number equals. */
+static uint64_t count_of(double value)
+{
+    return value >= 0.0 && value < 1e18 ? (uint64_t)value : UINT64_MAX;
+}
+
 static void parse_line(const char *line, struct peer_result *result)
 {
     double value;
@@ -233,9 +239,9 @@ static void parse_line(const char *line, struct peer_result *result)
         result->rate[op] = value;
     }
     if (number_after(line, "Array size =", &value))
-        result->elements = (uint64_t)value;
+        result->elements = count_of(value);
     if (number_after(line, "Number of Threads counted =", &value))
-        result->threads = (uint64_t)value;
+        result->threads = count_of(value);
     if (strncmp(line, "Solution Validates", 18) == 0)
         result->validates = true;
     if (strncmp(line, "Failed Validation", 17) == 0)

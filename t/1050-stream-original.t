@@ -134,6 +134,24 @@ for my $case (@bad) {
         if $what !~ /verdict|failed|exit|size/;
 }
 
+# A stand-in that never ends goes with us.
+open my $endless, '>', 'endless.c' or die;
+print {$endless} "#include <unistd.h>\nint main(void) { for (;;) pause(); }\n";
+close $endless or die;
+system("$cc endless.c -o printer") == 0 or die;
+$run = stream('STREAM @ --elements=200000 --repetitions=2 --rounds=1 '
+    . '--mode=original --original=printer.c --compiler=./fakecc --threads=1 '
+    . '>/dev/null & pid=$!; sleep 1; '
+    . 'ps -o pid= --ppid $pid >child; kill $pid; wait $pid');
+is($run->{status}, 143, 'terminated while the original runs');
+my ($child) = slurp('child') =~ /(\d+)/;
+for (1 .. 30) {
+    last if (slurp("/proc/$child/stat") // q{ Z }) =~ /[ ]Z[ ]/;
+    select undef, undef, undef, 0.1;
+}
+ok($child && (slurp("/proc/$child/stat") // q{ Z }) =~ /[ ]Z[ ]/,
+    'which ends too');
+
 # What can't be built, or fetched.
 open my $broken, '>', 'broken.c' or die;
 print {$broken} "int main(void) { return nothing; }\n";

@@ -7,7 +7,7 @@ use strict;
 use warnings;
 
 use Digest::SHA qw(sha256_hex);
-use Fcntl qw(:flock SEEK_END);
+use Fcntl qw(:flock);
 use IO::Handle;
 
 use Assay::Text qw(split_fields);
@@ -51,8 +51,9 @@ sub _entries {
 }
 
 # append(KIND, CODE): add one line. CODE gets the entries so far, under the
-# ledger's lock, and returns the line's keys and values in order, or none for no line; what it dies
-# with passes through, and nothing is written. Returns those keys and values.
+# ledger's lock, and returns the line's keys and values in order, or none for
+# no line; what it dies with passes through, and nothing is written. Returns
+# those keys and values.
 sub append {
     my ($self, $kind, $code) = @_;
 

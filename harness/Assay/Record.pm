@@ -37,6 +37,10 @@ my $USUAL = qr/\Ametric\ name=([\w.-]++)\ value=($PLAIN)\ unit=([^\s"]++)
     \ median=($PLAIN)\ q3=($PLAIN)\ max=($PLAIN)
     \ host=([A-Za-z0-9_][\w.-]*+)(\ [^"]*+|)\z/xa;
 
+my $USUAL_SAMPLE = qr/\Asample\ name=([\w.-]++)\ unit=([^\s"]++)
+    \ values=($PLAIN(?:,$PLAIN)*+)\ host=([A-Za-z0-9_][\w.-]*+)
+    (\ [^"]*+|)\z/xa;
+
 sub new {
     my ($class, %given) = @_;
     return bless {
@@ -137,6 +141,7 @@ sub _lines {
             next;
         }
         next if $line =~ /\Ametric / && $self->_usual_metric($line);
+        next if $line =~ /\Asample / && $self->_usual_sample($line);
         $self->_line($line);
     }
     return 1;
@@ -280,6 +285,32 @@ sub _usual_metric {
     $plan->{take}->($host,
         [$value, $n, $best, $min, $q1, $median, $q3, $max], $identity)
         if $plan->{take};
+    return 1;
+}
+
+# The short way for samples that follow their metric and agree with it to the
+# last digit.  False where a closer look is needed.
+sub _usual_sample {
+    my ($self, $line) = @_;
+
+    my ($name, $unit, $list, $host, $rest) = $line =~ $USUAL_SAMPLE or return 0;
+    my $plan = $self->{plans}{"$name $unit$rest"};
+    return 0 if !$plan || $self->{end};
+    my $identity = "$plan->{id}host=$host";
+    my $metric = $self->{seen}{$identity};
+    return 0 if !defined $metric || exists $self->{samples}{$identity};
+    my @f = $metric =~ $USUAL or return 0;
+    my ($n, $min, $median, $max) = @f[3, 5, 7, 9];
+
+    my @values = split /,/, $list;
+    my @sorted = sort { $a <=> $b } @values;
+    my $half = @sorted / 2;
+    return 0 if $f[2] ne $unit || $n != @sorted || $min != $sorted[0]
+        || $max != $sorted[-1];
+    return 0 if $median != (@sorted % 2 ? $sorted[$half]
+        : $sorted[$half - 1] / 2 + $sorted[$half] / 2);
+    $self->{samples}{$identity}
+        = $self->{wanted}{$self->_full_name($name)} ? \@values : 1;
     return 1;
 }
 

@@ -9,7 +9,7 @@ use warnings;
 
 use Cwd qw(abs_path);
 use Errno qw(EEXIST EWOULDBLOCK);
-use Fcntl qw(:flock O_CREAT O_EXCL O_WRONLY);
+use Fcntl qw(:flock);
 use File::Path qw(make_path);
 
 use Assay::Attempt qw(abandon_attempt glob_in sha256_file utc);

@@ -239,9 +239,11 @@ sub _remarks {
 sub attempt_line {
     my ($attempt) = @_;
 
-    return "attempt $attempt->{number}: $attempt->{status}"
-        . ($attempt->{reason} eq q{} ? q{} : ": $attempt->{reason}")
-        . ($attempt->{left} ? ' (left ' . plural($attempt->{left}, 'process', 'processes') . ' behind)' : q{});
+    my $line = "attempt $attempt->{number}: $attempt->{status}";
+    $line .= ": $attempt->{reason}" if $attempt->{reason} ne q{};
+    return $line if !$attempt->{left};
+    my $left = plural($attempt->{left}, 'process', 'processes');
+    return "$line (left $left behind)";
 }
 
 # A program's output: its first lines, and how many more there are.
@@ -263,7 +265,8 @@ sub _hints {
     my ($file) = @_;
 
     my $text = join "\n", _output_lines($file);
-    return map {"hint: $_->[1]"} grep { $text =~ $_->[0] } @HINTS;
+    return map {"hint: $_->[1]"}
+        grep { $text =~ $_->[0] } @HINTS;
 }
 
 # Put comments behind the plan, where no TAP reader minds them.
