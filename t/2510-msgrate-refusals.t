@@ -47,6 +47,10 @@ subtest 'words' => sub {
     is $run->{status}, 0, '--help exits 0, without a launcher';
     is scalar(grep { length > 80 } split /\n/, $run->{out}), 0, '... in 80 columns';
     like $run->{out}, qr/default: 4096.*default: 8388608/s, '... with live defaults';
+    my @options = $run->{out} =~ /^  (?:-\w,|   ) --([a-z-]+)/mg;
+    my $manual = slurp(source('doc/msgrate.1'));
+    is join(q{ }, grep { $manual !~ /^\.It .*Fl -\Q$_\E\b/m && !/^(?:help|version)$/ } @options),
+        q{}, 'each option is in the manual';
 };
 
 subtest 'jobs' => sub {
