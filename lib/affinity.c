@@ -97,35 +97,23 @@ int assay_pin_plan(const struct assay_topology *t, enum assay_pin pin, size_t n,
     return usable ? 0 : -1;
 }
 
-/* A CPU set with room for the CPU of this index and for whatever the kernel
- * has: it refuses to fill a smaller one. */
+/* Room for more CPUs than any kernel has, which refuses to fill a smaller set.
+ * On the stack: what a thread allocates takes an arena, 64 MiB of address
+ * space that a limit may not leave. */
+enum { PARTS = 8192 / CPU_SETSIZE };
+
 struct room {
-    cpu_set_t *set;
-    size_t bytes;
+    cpu_set_t part[PARTS];
 };
-
-enum { ROOM = 8192 };
-
-static int make_room(struct room *r, int cpu)
-{
-    int n = cpu >= ROOM ? cpu + 1 : ROOM;
-
-    r->set = CPU_ALLOC(n);
-    r->bytes = CPU_ALLOC_SIZE(n);
-    if (!r->set)
-        return -1;
-    CPU_ZERO_S(r->bytes, r->set);
-    return 0;
-}
 
 /* Whether the calling thread may run on exactly this CPU. */
 static int read_back(struct room *r, int cpu)
 {
-    CPU_ZERO_S(r->bytes, r->set);
-    if (sched_getaffinity(0, r->bytes, r->set) != 0)
+    memset(r, 0, sizeof(*r));
+    if (sched_getaffinity(0, sizeof(*r), r->part) != 0)
         return -1;
-    if (CPU_ISSET_S(cpu, r->bytes, r->set) &&
-        CPU_COUNT_S(r->bytes, r->set) == 1)
+    if (CPU_ISSET_S(cpu, sizeof(*r), r->part) &&
+        CPU_COUNT_S(sizeof(*r), r->part) == 1)
         return 0;
     errno = EXDEV;
     return -1;
@@ -133,38 +121,25 @@ static int read_back(struct room *r, int cpu)
 
 int assay_pin_thread(int cpu)
 {
-    struct room r;
-    int rc;
+    struct room r = {0};
 
     if (cpu < 0) {
         errno = EINVAL;
         return -1;
     }
-    if (make_room(&r, cpu) != 0)
+    CPU_SET_S(cpu, sizeof(r), r.part); /* none, where there is no such CPU */
+    if (sched_setaffinity(0, sizeof(r), r.part) != 0)
         return -1;
-    CPU_SET_S(cpu, r.bytes, r.set);
-    rc = sched_setaffinity(0, r.bytes, r.set);
-    if (rc == 0)
-        rc = read_back(&r, cpu);
-    CPU_FREE(r.set);
-    return rc;
+    return read_back(&r, cpu);
 }
 
 int assay_unpin_thread(const struct assay_topology *t)
 {
-    struct room r;
-    int last = 0, rc;
+    struct room r = {0};
 
     for (size_t i = 0; i < t->ncpus; i++)
-        if ((int)t->cpus[i].cpu > last)
-            last = (int)t->cpus[i].cpu;
-    if (make_room(&r, last) != 0)
-        return -1;
-    for (size_t i = 0; i < t->ncpus; i++)
-        CPU_SET_S(t->cpus[i].cpu, r.bytes, r.set);
-    rc = sched_setaffinity(0, r.bytes, r.set);
-    CPU_FREE(r.set);
-    return rc;
+        CPU_SET_S(t->cpus[i].cpu, sizeof(r), r.part);
+    return sched_setaffinity(0, sizeof(r), r.part);
 }
 
 int assay_cpu_now(void)

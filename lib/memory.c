@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include "lib/affinity.h"
@@ -84,17 +85,30 @@ static uint64_t pool_left(const char *root, const char *meminfo)
         snprintf(pool.name, sizeof(pool.name), "%" PRIu64 "MB", size >> 20);
     else
         snprintf(pool.name, sizeof(pool.name), "%" PRIu64 "KB", size >> 10);
-    assay_cgroup_walk(root, "hugetlb", visit_pool, &pool);
+    if (assay_cgroup_walk(root, "hugetlb", visit_pool, &pool) != 0)
+        return 0;
     return pool.left;
+}
+
+/* Without /proc the kernel can still be asked, if it is this one. */
+static void from_sysinfo(struct assay_memory *m, const char *root)
+{
+    struct sysinfo info;
+
+    if (root[0] == '\0' && sysinfo(&info) == 0)
+        leave(m, (uint64_t)info.freeram * info.mem_unit,
+              "free memory of the machine");
 }
 
 static void from_machine(struct assay_memory *m, const char *root)
 {
-    char *text = assay_file_text(root, "/proc/meminfo");
+    char text[8192]; /* not allocated: there may be nothing left to allocate */
     uint64_t value, strict;
 
-    if (!text)
+    if (assay_file_read(text, sizeof(text), root, "/proc/meminfo") < 0) {
+        from_sysinfo(m, root);
         return;
+    }
     if (assay_text_count(text, "MemAvailable", &value) == 0)
         leave(m, value, "available memory of the machine");
     else if (assay_text_count(text, "MemFree", &value) == 0)
@@ -105,7 +119,6 @@ static void from_machine(struct assay_memory *m, const char *root)
         leave(m, less(value, count_or(text, "Committed_AS", 0)),
               "commit limit (vm.overcommit_memory=2)");
     m->hugetlb = pool_left(root, text);
-    free(text);
 }
 
 /* Free memory of a node, and half its file pages: what the kernel itself
@@ -231,7 +244,7 @@ static void from_limits(struct assay_memory *m)
         {RLIMIT_AS, "VmSize", "RLIMIT_AS (ulimit -v)"},
         {RLIMIT_DATA, "VmData", "RLIMIT_DATA (ulimit -d)"},
     };
-    char text[8192]; /* not allocated: there may be nothing left to allocate */
+    char text[8192];
 
     assay_file_read(text, sizeof(text), "", "/proc/self/status");
     for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
@@ -251,7 +264,8 @@ struct assay_memory assay_memory_under(const char *root,
 
     from_machine(&m, root);
     from_nodes(&m, root, t);
-    assay_cgroup_walk(root, "memory", visit_memory, &m);
+    if (assay_cgroup_walk(root, "memory", visit_memory, &m) != 0)
+        leave(&m, 1, "no memory to read the limits of control groups");
     if (root[0] == '\0')
         from_limits(&m);
     if (m.available == UINT64_MAX) {
@@ -282,12 +296,13 @@ static size_t page_size(void)
  * pool has of them. */
 static size_t hugetlb_size(uint64_t *left)
 {
-    char *text = assay_file_text("", "/proc/meminfo");
-    uint64_t size = count_or(text, "Hugepagesize", 0);
+    char text[8192];
+    uint64_t size;
 
+    assay_file_read(text, sizeof(text), "", "/proc/meminfo");
+    size = count_or(text, "Hugepagesize", 0);
     if (left)
         *left = pool_left("", text);
-    free(text);
     return (size_t)size;
 }
 

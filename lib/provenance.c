@@ -39,6 +39,8 @@ static const char *unknown(int error, char *buf, size_t size)
     if (error == EACCES || error == EPERM)
         snprintf(buf, size, "unknown (%s)",
                  geteuid() == 0 ? "not permitted" : "needs root");
+    else if (error == ENOMEM)
+        snprintf(buf, size, "unknown (no memory)");
     else if (error == ENOENT || error == ENOTDIR || error == 0)
         snprintf(buf, size, "unknown (not exposed)");
     else
@@ -144,8 +146,9 @@ static bool cpuinfo_value(const char *text, const char *key, char *buf,
     return false;
 }
 
-/* x86 has "model name", POWER "cpu", MIPS "cpu model"; Arm only numbers. */
-static void put_model(struct assay_fields *env, const char *cpuinfo)
+/* x86 has "model name", POWER "cpu", MIPS "cpu model"; Arm only numbers. error
+ * says why there is no text. */
+static void put_model(struct assay_fields *env, const char *cpuinfo, int error)
 {
     static const char *const keys[] = {"model name", "cpu model", "cpu",
                                        "uarch", "Processor"};
@@ -163,15 +166,17 @@ static void put_model(struct assay_fields *env, const char *cpuinfo)
         put(env, "cpu", value);
         return;
     }
-    put_unknown(env, "cpu", 0);
+    put_unknown(env, "cpu", error);
 }
 
 static void put_microcode(struct assay_fields *env, const char *root,
-                          const char *cpuinfo)
+                          const char *cpuinfo, int error)
 {
     char value[VALUE];
 
-    if (cpuinfo_value(cpuinfo, "microcode", value, sizeof(value)))
+    if (error == ENOMEM)
+        put_unknown(env, "microcode", error);
+    else if (cpuinfo_value(cpuinfo, "microcode", value, sizeof(value)))
         put(env, "microcode", value);
     else
         put_file(env, "microcode", root, CPU_DIR "/cpu0/microcode/version");
@@ -179,17 +184,16 @@ static void put_microcode(struct assay_fields *env, const char *root,
 
 /* "hypervisor" among the flags: no other architecture than x86 tells. */
 static void put_hypervisor(struct assay_fields *env, const char *root,
-                           const char *cpuinfo)
+                           const char *cpuinfo, int error)
 {
-    char value[VALUE], *flags = malloc(LONG_VALUE);
+    char value[VALUE], flags[LONG_VALUE];
 
     if (assay_file_line(value, sizeof(value), root, "/sys/hypervisor/type") > 0)
         put(env, "hypervisor", value);
-    else if (flags && cpuinfo_value(cpuinfo, "flags", flags, LONG_VALUE))
+    else if (cpuinfo_value(cpuinfo, "flags", flags, sizeof(flags)))
         put(env, "hypervisor", strstr(flags, "hypervisor") ? "yes" : "no");
     else
-        put_unknown(env, "hypervisor", 0);
-    free(flags);
+        put_unknown(env, "hypervisor", error);
 }
 
 /* One cache as "L2=512K"; instruction caches as L1i. */
@@ -280,13 +284,17 @@ static void put_processor(struct assay_fields *env, const char *root,
                           const struct assay_topology *t)
 {
     char *cpuinfo = assay_file_text(root, "/proc/cpuinfo");
+    int error = cpuinfo ? 0 : errno;
 
-    put_model(env, cpuinfo);
-    put_microcode(env, root, cpuinfo);
+    put_model(env, cpuinfo, error);
+    put_microcode(env, root, cpuinfo, error);
     assay_fields_count(env, "cores", t->ncores);
     assay_fields_count(env, "threads", t->ncpus);
     assay_fields_count(env, "sockets", t->npackages);
-    assay_fields_count(env, "numa_nodes", t->nnumas);
+    if (t->nnumas)
+        assay_fields_count(env, "numa_nodes", t->nnumas);
+    else
+        put_unknown(env, "numa_nodes", 0);
     put_cpus(env, t);
     put_file(env, "online_cpus", root, CPU_DIR "/online");
     put_caches(env, root, t);
@@ -295,7 +303,7 @@ static void put_processor(struct assay_fields *env, const char *root,
              CPU_DIR "/cpu0/cpufreq/scaling_driver");
     put_turbo(env, root);
     put_switch(env, "smt", root, CPU_DIR "/smt/active");
-    put_hypervisor(env, root, cpuinfo);
+    put_hypervisor(env, root, cpuinfo, error);
     assay_fields_text(env, "topology",
                       t->this_machine ? "this machine" : "recorded");
     free(cpuinfo);
@@ -306,15 +314,18 @@ static void put_processor(struct assay_fields *env, const char *root,
 static void put_memory(struct assay_fields *env, const char *root,
                        const struct assay_topology *t)
 {
-    char *meminfo = assay_file_text(root, "/proc/meminfo");
     struct assay_memory m = assay_memory_under(root, t);
-    char policy[VALUE];
+    char meminfo[LONG_VALUE], policy[VALUE];
+    int error =
+        assay_file_read(meminfo, sizeof(meminfo), root, "/proc/meminfo") < 0
+            ? errno
+            : 0;
     uint64_t total;
 
     if (assay_text_count(meminfo, "MemTotal", &total) == 0)
         assay_fields_count(env, "memory", total);
     else
-        put_unknown(env, "memory", 0);
+        put_unknown(env, "memory", error);
     assay_fields_count(env, "memory_available", m.available);
     put(env, "memory_limit", m.limit);
     put(env, "mempolicy", assay_policy_text(policy, sizeof(policy)));
@@ -322,7 +333,6 @@ static void put_memory(struct assay_fields *env, const char *root,
     put_chosen(env, "thp_defrag", root,
                "/sys/kernel/mm/transparent_hugepage/defrag");
     put_switch(env, "numa_balancing", root, "/proc/sys/kernel/numa_balancing");
-    free(meminfo);
 }
 
 /* Several DMI texts in one value. */
@@ -356,7 +366,7 @@ static void put_dimms(struct assay_fields *env, const char *root)
     char value[VALUE];
 
     if (n < 0)
-        put_unknown(env, "dimms", errno);
+        put_unknown(env, "dimms", table ? errno : ENOMEM);
     else
         put(env, "dimms",
             assay_dimms((unsigned char *)table, (size_t)n, value,
@@ -390,6 +400,10 @@ static void put_os(struct assay_fields *env, const char *root)
     const char *name = text ? strstr(text, "PRETTY_NAME=") : NULL;
     char value[VALUE] = "";
 
+    if (!text) {
+        put_unknown(env, "os", errno);
+        return;
+    }
     if (name) {
         name += strlen("PRETTY_NAME=");
         name += strspn(name, "\"'");
@@ -422,7 +436,7 @@ static const char *openmp_library(char *buf, size_t size)
                                         "/libnvomp", "/libcraymp"};
     char *maps = assay_file_text("", "/proc/self/maps");
 
-    snprintf(buf, size, "no library");
+    snprintf(buf, size, maps ? "no library" : "unknown library");
     for (size_t i = 0; maps && i < sizeof(names) / sizeof(names[0]); i++) {
         const char *found = strstr(maps, names[i]);
 

@@ -62,10 +62,11 @@ static const struct assay_option standard_table[] = {
 
 /*
  * Signals. The one mutable global of the library: a handler can reach nothing
- * else. It holds the descriptor of a record that has no end line yet, or -1;
- * who takes it out writes the end line, so that there is never a second one.
+ * else. It holds the descriptor of a record that has no end line yet; who
+ * takes it out writes the end line, so that there is never a second one.
  */
-static atomic_int unended = -1;
+enum { ENDED = -1, NO_RECORD = -2 };
+static atomic_int unended = ENDED;
 
 static const struct ending {
     int number;
@@ -102,7 +103,7 @@ static void put_line(int fd, const char *line)
  * truth. The first process of a container does not die of it: it exits. */
 static void on_signal(int number)
 {
-    int fd = atomic_exchange(&unended, -1);
+    int fd = atomic_exchange(&unended, ENDED);
     bool watched = number == SIGALRM && watch.end[0];
     sigset_t only;
 
@@ -145,9 +146,28 @@ static void signals_catch(struct assay_record *record)
  * is about to die of its signal: wait for that. */
 static void signals_claim(void)
 {
-    if (atomic_exchange(&unended, -1) < 0)
+    if (atomic_exchange(&unended, ENDED) < 0)
         for (;;)
             pause();
+}
+
+/* Not we have called exit but a library (libgomp does, with status 1, where it
+ * gets no thread): that is no verdict on the data. */
+static void on_exit_of_others(void)
+{
+    static const char end[] =
+        "end status=failed reason=\"a library ended the program\"\n";
+    int fd = atomic_exchange(&unended, ENDED);
+
+    if (fd == ENDED)
+        return;
+    fflush(stdout);
+    fprintf(stderr, "%s: a library ended the program\n",
+            program_invocation_short_name);
+    if (fd >= 0 && write(fd, end, sizeof(end) - 1) < 0)
+        fprintf(stderr, "%s: record: %s\n", program_invocation_short_name,
+                strerror(errno));
+    _exit(ASSAY_BROKEN);
 }
 
 /*
@@ -275,7 +295,7 @@ static int record_finish(struct assay_run *run, int status, const char *reason)
     int result = end_write(run, status, reason), error = errno;
 
     run->record = NULL;
-    atomic_store(&unended, -1);
+    atomic_store(&unended, ENDED);
     if (assay_record_close(record) < 0 && result == 0) {
         result = -1;
         error = errno;
@@ -306,6 +326,7 @@ static int conclude(struct assay_run *run, int status, const char *reason)
         fprintf(stderr, "%s: %s\n", name_of(run), lost);
         status = ASSAY_BROKEN;
     }
+    atomic_store(&unended, ENDED);
     if (run)
         run_free(run);
     return status;
@@ -335,7 +356,7 @@ _Noreturn static void die_record(struct assay_run *run, int error)
     char reason[REASON];
 
     record_reason(run, error, reason);
-    atomic_store(&unended, -1);
+    atomic_store(&unended, ENDED);
     assay_record_close(run->record);
     run->record = NULL;
     assay_die(run, ASSAY_BROKEN, "%s", reason);
@@ -466,6 +487,11 @@ struct assay_run *assay_start_member(int argc, char **argv,
     parse(run, argc, argv);
     if (member && member->join)
         member->join(member, run);
+    /* Where others speak, they end this process too, each in its own way. */
+    if (speaks(run)) {
+        atomic_store(&unended, NO_RECORD);
+        atexit(on_exit_of_others);
+    }
     record_open(run);
     machine_load(run);
     return run;

@@ -421,14 +421,13 @@ void assay_times_free(struct assay_times *times)
 
 struct verdict {
     struct assay_error errors[ASSAY_ARRAYS];
-    uint32_t words[2];
+    uint32_t words; /* what read returns where a's factor is 1 */
 };
 
 struct verifying {
     const struct assay_team *team;
     const struct assay_arrays *arrays;
     struct assay_expected end;
-    double read_factor[2];
     bool want_words;
     struct verdict *verdicts;
 };
@@ -446,35 +445,42 @@ static void verify_slices(void *arg, size_t thread)
         verdict->errors[i] =
             assay_verify(arrays->base[i], arrays->type, v->end.factor[i],
                          v->end.flat[i], begin, n);
-    for (int odd = 0; odd < 2 && v->want_words; odd++)
-        verdict->words[odd] =
-            assay_expect_words(arrays->type, v->read_factor[odd], begin, n);
+    if (v->want_words)
+        verdict->words = assay_expect_words(arrays->type, 1.0, begin, n);
 }
 
-/* Factor of a when read comes, in even and in odd repetitions. */
-static void read_factors(enum assay_cycle cycle, double factor[2])
+/* Repetitions in which read did not return the sum of a as it then was. */
+static uint64_t count_wrong_sums(const struct assay_times *times,
+                                 enum assay_cycle cycle,
+                                 const struct assay_arrays *arrays,
+                                 uint32_t words)
 {
     struct assay_expected e = assay_expect_start();
+    uint64_t wrong = 0;
 
-    for (uint64_t r = 0; r < 2; r++)
-        for (size_t op = 0; op < assay_cycle_ops(cycle); op++) {
+    for (uint64_t r = 0; r < times->repetitions; r++)
+        for (size_t op = 0; op < times->ops; op++) {
             if (op == ASSAY_READ)
-                factor[r] = e.factor[ASSAY_A];
+                wrong += times->words[r] !=
+                         assay_scale_words(arrays->type, words, arrays->n,
+                                           e.factor[ASSAY_A]);
             assay_expect(&e, (enum assay_op)op,
                          assay_scalar(cycle, (enum assay_op)op, r));
         }
+    return wrong;
 }
 
 int assay_team_verify(struct assay_team *team,
                       const struct assay_arrays *arrays, enum assay_cycle cycle,
-                      uint64_t repetitions,
+                      const struct assay_times *times,
                       struct assay_error errors[ASSAY_ARRAYS],
-                      uint32_t words[2])
+                      uint64_t *wrong_sums)
 {
     struct verifying v = {.team = team,
                           .arrays = arrays,
-                          .end = assay_expect_end(cycle, repetitions),
-                          .want_words = words && cycle == ASSAY_CYCLE_ALL};
+                          .end = assay_expect_end(cycle, times->repetitions),
+                          .want_words = times->ops > ASSAY_READ};
+    uint32_t words = 0;
     int result;
 
     v.verdicts = calloc(team->threads, sizeof(*v.verdicts));
@@ -482,17 +488,14 @@ int assay_team_verify(struct assay_team *team,
         errno = ENOMEM;
         return -1;
     }
-    read_factors(cycle, v.read_factor);
     result = assay_team_run(team, verify_slices, &v);
     memset(errors, 0, ASSAY_ARRAYS * sizeof(*errors));
-    if (words)
-        words[0] = words[1] = 0;
     for (size_t t = 0; t < team->threads; t++) {
         for (int i = 0; i < ASSAY_ARRAYS; i++)
             errors[i] = assay_error_join(errors[i], v.verdicts[t].errors[i]);
-        for (int odd = 0; odd < 2 && words; odd++)
-            words[odd] += v.verdicts[t].words[odd];
+        words += v.verdicts[t].words;
     }
+    *wrong_sums = count_wrong_sums(times, cycle, arrays, words);
     free(v.verdicts);
     return result;
 }

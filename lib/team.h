@@ -115,13 +115,13 @@ int assay_team_time(struct assay_team *team, const struct assay_arrays *arrays,
                     uint64_t repetitions, struct assay_times *times);
 void assay_times_free(struct assay_times *times);
 
-/* Compare all three arrays with what so many cycles must leave; errors[array]
- * is the result. words[0] and words[1] get what read must have returned in
- * even and in odd repetitions (may be NULL). Returns as assay_team_time. */
+/* Compare all three arrays with what the cycles timed must leave;
+ * errors[array] is the result. *wrong_sums gets the repetitions in which read
+ * returned another sum than it must have. Returns as assay_team_time. */
 int assay_team_verify(struct assay_team *team,
                       const struct assay_arrays *arrays, enum assay_cycle cycle,
-                      uint64_t repetitions,
+                      const struct assay_times *times,
                       struct assay_error errors[ASSAY_ARRAYS],
-                      uint32_t words[2]);
+                      uint64_t *wrong_sums);
 
 #endif

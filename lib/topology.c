@@ -49,23 +49,21 @@ static int compare_numas(const void *pa, const void *pb)
 }
 
 /* How many different values, other than ASSAY_NONE, the member at offset has
- * among the CPUs. Quadratic only where all differ, and then still fast: values
- * are looked for from the newest. */
+ * among the CPUs. */
 static size_t count_distinct(const struct assay_topology *t, size_t offset)
 {
-    struct assay_mask *seen = calloc(1, sizeof(*seen));
+    struct assay_mask seen = {{0}};
     size_t n = 0;
 
-    for (size_t i = 0; seen && i < t->ncpus; i++) {
+    for (size_t i = 0; i < t->ncpus; i++) {
         unsigned value;
 
         memcpy(&value, (const char *)&t->cpus[i] + offset, sizeof(value));
-        if (value == ASSAY_NONE || assay_mask_has(seen, value))
+        if (value == ASSAY_NONE || assay_mask_has(&seen, value))
             continue;
-        assay_mask_add(seen, value);
+        assay_mask_add(&seen, value);
         n++;
     }
-    free(seen);
     return n;
 }
 
@@ -155,6 +153,11 @@ static int load_here(struct assay_topology *t, char *error, size_t size)
         return 0;
     }
     t->quota = assay_cgroup_quota("");
+    if (t->quota < 0) {
+        assay_topology_free(t);
+        return assay_topology_error(error, size, "control groups: %s",
+                                    strerror(ENOMEM));
+    }
     if (t->cache == 0)
         cache_from_sysfs(t, mask, nodes);
     if (t->cache == 0)

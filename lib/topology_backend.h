@@ -78,13 +78,15 @@ int assay_text_count(const char *text, const char *key, uint64_t *out);
 
 /* Call visit for the folder of every control group that rules this process
  * for the given v1 controller, or v2, from its own to the outermost that is
- * visible. dir has no root in front of it. */
+ * visible. dir has no root in front of it. Returns 0, or -1 where there was no
+ * memory to look for them all. */
 typedef void assay_cgroup_visit(const char *root, const char *dir,
                                 unsigned version, void *arg);
-void assay_cgroup_walk(const char *root, const char *controller,
-                       assay_cgroup_visit *visit, void *arg);
+int assay_cgroup_walk(const char *root, const char *controller,
+                      assay_cgroup_visit *visit, void *arg);
 
-/* CPUs that the tightest quota grants (1.5), or 0 where there is none. */
+/* CPUs that the tightest quota grants (1.5), 0 where there is none, or -1
+ * where there was no memory to look. */
 double assay_cgroup_quota(const char *root);
 
 /* --- backends ------------------------------------------------------------- */

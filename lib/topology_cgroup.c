@@ -5,6 +5,7 @@
  * every walk goes from the own group to the top of the mount. */
 #include "config.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -147,13 +148,22 @@ static void walk_up(const char *root, const struct mount *m, const char *path,
     visit(root, dir, m->version, arg);
 }
 
-void assay_cgroup_walk(const char *root, const char *controller,
-                       assay_cgroup_visit *visit, void *arg)
+/* Whether there was no memory for the text that is not there. */
+static bool starved(const char *text)
+{
+    return !text && errno == ENOMEM;
+}
+
+int assay_cgroup_walk(const char *root, const char *controller,
+                      assay_cgroup_visit *visit, void *arg)
 {
     char *groups = assay_file_text(root, "/proc/self/cgroup");
+    bool failed = starved(groups);
     char *mounts = assay_file_text(root, "/proc/self/mountinfo");
     struct mount *m = malloc(sizeof(*m));
     char path[PATH_MAX];
+
+    failed |= starved(mounts) || !m;
 
     for (const char *line = mounts; m && line && *line;) {
         if (parse_mount(line, controller, m) &&
@@ -164,6 +174,7 @@ void assay_cgroup_walk(const char *root, const char *controller,
     free(m);
     free(mounts);
     free(groups);
+    return failed ? -1 : 0;
 }
 
 /* v2: "150000 100000" or "max 100000"; v1: two files, -1 for none. */
@@ -202,6 +213,7 @@ double assay_cgroup_quota(const char *root)
 {
     double quota = 0;
 
-    assay_cgroup_walk(root, "cpu", visit_quota, &quota);
+    if (assay_cgroup_walk(root, "cpu", visit_quota, &quota) != 0)
+        return -1;
     return quota;
 }

@@ -143,6 +143,7 @@ char *assay_file_text(const char *root, const char *path)
 {
     char *text = NULL, *bigger;
     size_t size;
+    int saved;
 
     for (size = 64 << 10; size <= TEXT_MAX; size *= 4) {
         long n;
@@ -157,7 +158,9 @@ char *assay_file_text(const char *root, const char *path)
         if ((size_t)n < size - 1 || size == TEXT_MAX)
             return text;
     }
+    saved = errno;
     free(text);
+    errno = saved;
     return NULL;
 }
 

@@ -38,30 +38,35 @@ size_t assay_cycle_ops(enum assay_cycle cycle)
     return cycle == ASSAY_CYCLE_ALL ? ASSAY_OPS : ASSAY_STREAM_OPS;
 }
 
-/* One cycle takes a to a x 2 in even repetitions and to a / 2 in odd ones
- * (the other way round when daxpy joins in):
+/* Repetitions in which a grows, and then as many in which it shrinks. */
+enum { HALF = 20 };
+
+/* One cycle takes a to 2 a while it grows and to a / 2 while it shrinks, or
+ * to 8 a and a / 8 when daxpy joins in:
  *
  *     c = a, b = 3 a, c = a + b = 4 a, a = b + t c = (3 + 4 t) a
- *     even: t = -1/4, a = 2 a; odd: t = -5/8, a = a / 2
+ *     growing: t = -1/4, a = 2 a; shrinking: t = -5/8, a = a / 2
  *     then b = 4 b = 12 a0, a = a + d b
- *     even: d = -1/8, a = (2 - 3/2) a0; odd: d = 1/8, a = (1/2 + 3/2) a0
- */
+ *     growing: d = 1/2, a = (2 + 6) a0; shrinking: d = -1/32,
+ *     a = (1/2 - 3/8) a0
+ *
+ * If a grew and shrank in turn, a kernel left out twice would not show. */
 double assay_scalar(enum assay_cycle cycle, enum assay_op op, uint64_t r)
 {
-    bool odd = r % 2;
+    bool shrinks = r / HALF % 2;
 
     (void)cycle;
     switch (op) {
     case ASSAY_SCALE:
         return 3.0;
     case ASSAY_TRIAD:
-        return odd ? -0.625 : -0.25;
+        return shrinks ? -0.625 : -0.25;
     case ASSAY_WRITE:
         return 1.0 + (double)(r % 1000);
     case ASSAY_UPDATE:
         return 4.0;
     case ASSAY_DAXPY:
-        return odd ? 0.125 : -0.125;
+        return shrinks ? -0.03125 : 0.5;
     default:
         return 5.0; /* of no effect, unless the kernel is a wrong one */
     }
@@ -128,12 +133,14 @@ void assay_expect(struct assay_expected *e, enum assay_op op, double scalar)
     e->flat[w->dst] = op == ASSAY_WRITE;
 }
 
-/* Two cycles lead back to where they began, except for what write leaves. */
+/* What grew has shrunk again after 2 HALF repetitions: they lead back to where
+ * they began, except for what write leaves. */
 struct assay_expected assay_expect_end(enum assay_cycle cycle,
                                        uint64_t repetitions)
 {
     struct assay_expected e = assay_expect_start();
-    uint64_t skip = repetitions > 2 ? (repetitions - 1) / 2 * 2 : 0;
+    uint64_t period = 2 * HALF;
+    uint64_t skip = repetitions ? (repetitions - 1) / period * period : 0;
 
     for (uint64_t r = skip; r < repetitions; r++)
         for (size_t op = 0; op < assay_cycle_ops(cycle); op++)
@@ -241,6 +248,14 @@ uint32_t assay_expect_words(enum assay_type type, double factor, uint64_t begin,
         }
     }
     return sum;
+}
+
+uint32_t assay_scale_words(enum assay_type type, uint32_t words, uint64_t n,
+                           double factor)
+{
+    unsigned fraction = type == ASSAY_FLOAT ? 23 : 20; /* bits below it */
+
+    return words + ((uint32_t)n * (uint32_t)ilogb(factor) << fraction);
 }
 
 double assay_tolerance(enum assay_type type)

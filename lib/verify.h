@@ -3,10 +3,11 @@
  * Element i of an array holds factor x p(i), p being a scrambled pattern of
  * whole numbers from 1 to 64: an element that is stale, shifted, or from
  * another place is another number. Each kernel's effect on the factors is
- * worked out alongside. The scalars differ from repetition to repetition so
- * that the factors stay bounded for ever, and every product and sum is exact
- * in double and in float, fused or not, in any order: a right array is equal
- * bit for bit, and a kernel that was left out, once or always, shows. */
+ * worked out alongside. The scalars let the factors grow for 20 repetitions and
+ * shrink for 20, so that they stay bounded for ever, and every product and sum
+ * is exact in double and in float, fused or not, in any order: a right array
+ * is equal bit for bit, and a kernel that was left out shows, be it once,
+ * always, or from any repetition to any other fewer than 40 later. */
 #ifndef ASSAY_VERIFY_H
 #define ASSAY_VERIFY_H
 
@@ -72,6 +73,11 @@ struct assay_error assay_error_join(struct assay_error a, struct assay_error b);
 /* What the read kernel must return for [begin, begin + n). */
 uint32_t assay_expect_words(enum assay_type type, double factor, uint64_t begin,
                             uint64_t n);
+
+/* That of n elements for a factor that is a power of 2, from `words`, which is
+ * that for factor 1: the exponents alone differ. */
+uint32_t assay_scale_words(enum assay_type type, uint32_t words, uint64_t n,
+                           double factor);
 
 /* Largest relative error that is taken for right: STREAM's own bounds. */
 double assay_tolerance(enum assay_type type); /* 1e-13, float 1e-6 */

@@ -18,15 +18,20 @@ uint64_t stream_elements(const struct plan *plan, unsigned factor)
            assay_type_size((enum assay_type)plan->opt->type);
 }
 
-/* Bytes that three arrays may take: some must be left for stacks and code. A
- * limit that is not known is none. */
+enum { LEAVE_LEAST = 16 << 20 };
+
+/* Bytes that three arrays may take: some must be left for their alignment,
+ * for stacks and code. A limit that is not known is none. */
 static uint64_t room(const struct plan *plan)
 {
+    uint64_t available = plan->memory.available, left = available / 8;
+
     if (plan->opt->hugepages == ASSAY_HUGE_HUGETLB)
         return plan->memory.hugetlb;
-    if (plan->memory.available == 0)
+    if (available == 0)
         return UINT64_MAX;
-    return plan->memory.available - plan->memory.available / 8;
+    left = left > LEAVE_LEAST ? left : LEAVE_LEAST;
+    return available > left ? available - left : 0;
 }
 
 void stream_need(const struct plan *plan, uint64_t n)
@@ -51,10 +56,10 @@ void stream_need(const struct plan *plan, uint64_t n)
 }
 
 /* OMP_NUM_THREADS is a wish like --threads; of a list, the first counts. */
-static uint64_t threads_in_environment(void)
+static uint64_t threads_in_environment(const struct plan *plan)
 {
     const char *text = getenv("OMP_NUM_THREADS");
-    char first[24];
+    char first[24] = "";
     uint64_t n;
     size_t length;
 
@@ -62,11 +67,14 @@ static uint64_t threads_in_environment(void)
         return 0;
     text += strspn(text, " ");
     length = strcspn(text, ", ");
-    if (length >= sizeof(first))
-        return 0;
-    memcpy(first, text, length);
-    first[length] = '\0';
-    return assay_parse_count(first, &n) == 0 && n <= 65536 ? n : 0;
+    if (length < sizeof(first))
+        memcpy(first, text, length);
+    if (assay_parse_count(first, &n) == 0 && n >= 1 && n <= THREADS_MOST)
+        return n;
+    assay_warn(plan->run,
+               "OMP_NUM_THREADS=%s: not a number of threads, 1 to %d; ignored",
+               text, THREADS_MOST);
+    return 0;
 }
 
 static void plan_threads(struct plan *plan)
@@ -79,9 +87,10 @@ static void plan_threads(struct plan *plan)
         opt->pin = ASSAY_PIN_NONE;
     }
     if (opt->threads == 0)
-        opt->threads = threads_in_environment();
+        opt->threads = threads_in_environment(plan);
     if (opt->threads == 0)
         opt->threads = assay_default_threads(plan->topology);
+    plan->threads_counted = assay_team_count((size_t)opt->threads);
 }
 
 static void plan_kernels(struct plan *plan)
@@ -204,9 +213,9 @@ static void write_opt(struct plan *plan)
     assay_fields_count(&more, "cache_bytes", plan->topology->cache);
     assay_fields_text(&more, "cache_source", plan->topology->cache_source);
     assay_fields_count(&more, "threads_requested", opt->threads);
-    assay_fields_count(&more, "threads_counted",
-                       assay_team_count((size_t)opt->threads));
-    assay_fields_text(&more, "cpus_allowed", cpus ? cpus : "unknown");
+    assay_fields_count(&more, "threads_counted", plan->threads_counted);
+    assay_fields_text(&more, "cpus_allowed",
+                      cpus ? cpus : "unknown (no memory)");
     assay_fields_count(&more, "cores_allowed", plan->topology->ncores);
     assay_fields_count(&more, "memory_available", plan->memory.available);
     assay_fields_text(&more, "memory_limit", plan->memory.limit);
@@ -225,10 +234,11 @@ void stream_plan(struct plan *plan, struct assay_run *run, struct options *opt)
     plan->topology = assay_machine(run);
     assay_hostname(plan->host, sizeof(plan->host));
     plan->clock = assay_clock_measure();
-    plan->memory = assay_memory_available(plan->topology);
     plan_kernels(plan);
     plan_count(plan);
     plan_threads(plan);
+    /* Once the threads stand: their stacks are no longer to be had. */
+    plan->memory = assay_memory_available(plan->topology);
     plan_elements(plan);
     plan_warnings(plan);
     write_opt(plan);

@@ -21,7 +21,7 @@ static const struct assay_option table[] = {
      "what to measure and print", NULL},
     {'e', "elements", ASSAY_SIZE, OPT(elements), 1, 0, NULL, "N",
      "elements of each array", "4 x reachable caches"},
-    {'t', "threads", ASSAY_COUNT, OPT(threads), 1, 65536, NULL, "N",
+    {'t', "threads", ASSAY_COUNT, OPT(threads), 1, THREADS_MOST, NULL, "N",
      "threads to run", "OMP_NUM_THREADS, or one a core"},
     {'r', "repetitions", ASSAY_COUNT, OPT(repetitions), 2, 100000, NULL, "N",
      "passes over the arrays; the first is not counted", NULL},

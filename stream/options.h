@@ -18,6 +18,8 @@ enum stream_mode {
 };
 extern const char *const stream_mode_words[];
 
+enum { THREADS_MOST = 16384 }; /* libgomp's main stack bears no 65536 */
+
 enum stream_count { COUNT_AUTO, COUNT_YES, COUNT_NO }; /* write-allocate */
 
 struct options {

@@ -17,6 +17,7 @@ struct plan {
     bool given_elements; /* by the user */
     uint64_t cut_from;   /* elements that memory did not allow, or 0 */
     struct assay_memory memory;
+    size_t threads_counted; /* of those asked for */
     char host[256];
 };
 

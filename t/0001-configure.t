@@ -95,6 +95,15 @@ like(
 like( slurp("$dir/config.h"), qr/^#define HAVE_SCHED_SETAFFINITY 1$/m,
     'config.h has the affinity calls' );
 
+# A sanitizer has some functions of libm, but not all that we call.
+( $status, $text, $dir ) = configure( undef, @quick, '--cache-file=/dev/null',
+    'CFLAGS=-g -fsanitize=address' );
+SKIP: {
+    skip 'no address sanitizer here', 1 if $status != 0;
+    like( slurp("$dir/Makefile"), qr/^LIBM = .*-lm\b/m,
+        'libm is linked under a sanitizer' );
+}
+
 # Files that the compiler probes would overwrite.
 for my $file (qw(mp penmp)) {
     ( $status, $text ) =

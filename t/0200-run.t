@@ -194,4 +194,18 @@ $run = probe('HWLOC_XMLFILE=/nonexistent.xml PROBE @');
 ok($run->{status} == 99 || line($run, 'metric')->{functional} eq 'yes',
     'a machine that can\'t be read: broken, or nothing that counts');
 
+# Neither /proc nor /sys: what the kernel itself tells is told, and no more.
+my $hidden = 'mount -t tmpfs none /proc && mount -t tmpfs none /sys';
+SKIP: {
+    skip 'no mount namespace here', 4
+        if system("unshare -m sh -c '$hidden' >/dev/null 2>&1") != 0;
+    $run = probe(qq{unshare -m sh -c "$hidden && exec PROBE @"});
+    is($run->{status}, 0, 'without /proc and /sys: exit 0');
+    like((lines($run, 'env'))[0], qr/ memory_limit="free memory/,
+        'the free memory is known');
+    like((lines($run, 'env'))[0], qr/ memory="unknown \(/, 'not all of it');
+    unlike((lines($run, 'env'))[0], qr/ (?:cores|sockets|numa_nodes|memory\w*)=0 /,
+        'and nothing is said to be none');
+}
+
 done_testing();

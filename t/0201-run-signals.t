@@ -54,6 +54,15 @@ like(verdict($run), qr/^spoiled: no end line/, 'spoiled to the judge');
 $run = killed('trap "" HUP;', 'HUP', 'TERM');
 is(line($run, 'end')->{reason}, 'SIGTERM', 'under nohup SIGHUP is ignored');
 
+# A library that calls exit, as libgomp does where it gets no thread.
+$run = probe('PROBE @ --do=print,metric,exit');
+is($run->{status}, 99, 'exit by a library: 99, whatever its status');
+is(line($run, 'end')->{status}, 'failed', 'failed in the record');
+like($run->{record}, qr/\n\z/, 'in a whole line');
+like($run->{err}, qr/^probe: a library ended the program$/m, 'and said');
+is($run->{out}, "figure\n", 'what was printed is there');
+is(probe('PROBE --do=exit')->{status}, 99, 'without a record, too');
+
 # A reader of stdout that has gone.
 $run = probe('(sleep 0.3; PROBE @ --do=metric,print; echo $? >status) | true');
 is(slurp('status'), 128 + $number{PIPE} . "\n", 'SIGPIPE: dies of it');

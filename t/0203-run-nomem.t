@@ -28,19 +28,42 @@ if (!$calls) {
 }
 is($all->{status}, 0, "all $calls allocations succeed: exit 0");
 
+# The first env line: what the machine is.
+sub machine {
+    my ($run) = @_;
+    return Assay::Text::split_fields((lines($run, 'env'))[0] =~ s/^\S+//r);
+}
+
+# Facts that don't change from run to run.
+my $facts = machine($all);
+my @facts = grep { exists $facts->{$_} } qw(cpu microcode cores threads sockets
+    numa_nodes allowed_cpus cache_bytes hypervisor memory memory_limit os dimms
+    openmp quota);
+
+cmp_ok(scalar @facts, '>=', 8, 'facts that are told');
+
+# Those that a run tells otherwise, and not as unknown for want of memory.
+sub untrue {
+    my ($run) = @_;
+    my $env = machine($run);
+
+    return grep { $env->{$_} ne $facts->{$_}
+            && $env->{$_} !~ /no memory|^\d+ unknown library$/ } @facts;
+}
+
 my ($broken, $fine) = (0, 0);
-my $step = 1 + int $calls / 60;
+my $step = 1 + int $calls / 200;
 for (my $n = 1; $n <= $calls; $n += $step) {
     my $run = probe("$with$n $do");
     my $end = line($run, 'end');
     my $said = $run->{err} =~ /^probe: (?!warning: )/m;
     my $right
         = $run->{status} == 99 ? $said && (!$end || $end->{status} eq 'failed')
-        : $run->{status} == 0  ? verdict($run) eq 'good'
+        : $run->{status} == 0  ? verdict($run) eq 'good' && !untrue($run)
         :                        0;
     $run->{status} == 99 ? $broken++ : $fine++;
     ok($right, "allocation $n fails: exit $run->{status}")
-        or diag($run->{err}, $run->{record});
+        or diag(join(q{ }, untrue($run)), "\n", $run->{err}, $run->{record});
 }
 cmp_ok($broken, '>=', 15, "$broken of them broke the run, $fine did not");
 

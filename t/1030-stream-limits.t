@@ -19,7 +19,8 @@ sub judged {
     open my $file, '>', 'judge.record' or die;
     print {$file} $what->{record};
     close $file or die;
-    my $command = "'$^X' '" . source('harness/assay') . "' judge --reference '"
+    my $assay = stream_path() =~ s{stream/stream$}{harness/assay}r;
+    my $command = "'$^X' '$assay' judge --reference '"
         . source('reference/any-machine.ref') . q{' judge.record 2>&1};
     my $said = `$command`;
     return $said . 'exit ' . ($? >> 8);
@@ -54,16 +55,26 @@ like(judged($default), qr/^ok .*stream\.triad .*\n(?s:.*)exit 0$/m,
 # Never more than the memory there is.
 my $sanitized = `nm '@{[stream_path()]}' 2>/dev/null` =~ /__asan_init/;
 SKIP: {
-    skip 'a sanitizer takes all address space', 6 if $sanitized;
+    skip 'a sanitizer takes all address space', 13 if $sanitized;
     $run = stream('ulimit -v 2097152; STREAM @ --repetitions=2');
     is($run->{status}, 0, 'under 2 GiB of address space');
     cmp_ok(field($run, 'opt', 'array_bytes') * 3, '<', 2 * 2**30, 'it fits');
     $run = stream('ulimit -v 400000; STREAM @ --repetitions=2 --threads=1');
     my $bytes = field($run, 'opt', 'array_bytes');
-    skip 'the cache is too small to be cut', 4 if 12 * $cache < 350000 * 1024;
+    skip 'the cache is too small to be cut', 11 if 12 * $cache < 350000 * 1024;
     is($run->{status}, 0, 'under 400 MB of address space');
     cmp_ok($bytes, '<', 4 * $cache, 'arrays are cut');
     like($run->{err}, qr/arrays cut from .*: RLIMIT_AS/, 'and that is said');
+    for my $case ([400_000, 2], [400_000, 8], [100_000, 2]) {
+        my ($limit, $threads) = @$case;
+        $run = stream("ulimit -v $limit; "
+            . "STREAM @ --repetitions=2 --threads=$threads");
+        is($run->{status}, 0, "$limit kB have room for $threads threads");
+    }
+    $run = stream('ulimit -v 400000; STREAM @ --threads=500');
+    isnt($run->{status}, $_, "threads that can't be had: not exit $_")
+        for 0, 1;
+    unlike(verdict($run), qr/^good/, 'and no measurement');
     $run = stream('ulimit -v 400000; STREAM @ --elements=100M --threads=1');
     is($run->{status}, 99, 'what was asked for by number is not cut');
     like($run->{err}, qr/elements: 3 arrays of 104857600 take /, 'but refused');

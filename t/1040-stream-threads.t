@@ -49,6 +49,13 @@ is((metric($run, 'copy'))[0]{threads}, 2, '--threads=2 goes before it');
 $run = stream("OMP_NUM_THREADS=2,1 STREAM @ $small");
 is(field($run, 'opt', 'threads'), 2, 'of a list the first counts');
 
+for my $wish (0, 65537, 'many') {
+    $run = stream("OMP_NUM_THREADS=$wish STREAM @ $small");
+    is(field($run, 'opt', 'threads'), $default, "OMP_NUM_THREADS=$wish is none");
+    like($run->{err}, qr/warning: OMP_NUM_THREADS=$wish: not a number of threads/,
+        'which is said');
+}
+
 # What was asked for is not what there was.
 $run = stream("OMP_THREAD_LIMIT=1 OMP_NUM_THREADS=2 STREAM @ $small");
 is($run->{status}, 0, 'a limit on threads');

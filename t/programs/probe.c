@@ -55,7 +55,7 @@ static const struct assay_program program = {
     .summary = "Walk the paths of a run, measuring nothing.",
     .table = table,
     .notes = "Words: metric wrong nan fact notrun unstable warn twice print\n"
-             "nokey opt sleep term die77 die3 die99 empty many",
+             "nokey opt sleep term exit die77 die3 die99 empty many",
 };
 
 /* "1,2.5,nan": strtod is what the tests want here, NaN and all. */
@@ -171,6 +171,8 @@ static void step(struct assay_run *run, const struct options *opt,
         sleep(30);
     else if (strcmp(word, "term") == 0)
         raise(SIGTERM);
+    else if (strcmp(word, "exit") == 0)
+        exit(1);
 }
 
 int main(int argc, char **argv)

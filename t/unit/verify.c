@@ -15,12 +15,15 @@ enum { N = 333 };
 
 static const char *const cycles[] = {"stream", "all"};
 
-/* What happens to one kernel: in repetition `when`, or in all if negative,
- * `op` is replaced by `by`, or left out if that is ASSAY_OPS. */
+/* What happens to one kernel: in repetitions `first` to `last`, `op` (or each
+ * of them, if it is ASSAY_OPS) is replaced by `by`, or left out if that is
+ * ASSAY_OPS. */
 struct fault {
-    int when;
+    int first, last;
     int op, by;
 };
+
+enum { ALWAYS = 1 << 20 };
 
 struct arrays {
     double d[ASSAY_ARRAYS][N];
@@ -58,8 +61,8 @@ static double run(struct arrays *a, enum assay_type type,
             const struct assay_work *w = assay_work((enum assay_op)op);
             int by = op;
 
-            if (fault && fault->op == op &&
-                (fault->when < 0 || (uint64_t)fault->when == r))
+            if (fault && (fault->op == op || fault->op == ASSAY_OPS) &&
+                r >= (uint64_t)fault->first && r <= (uint64_t)fault->last)
                 by = fault->by;
             if (by < ASSAY_OPS)
                 k.run[by](array(a, type, w->dst),
@@ -89,36 +92,58 @@ static void test_right(struct arrays *a)
                           assay_type_words[type], (unsigned)counts[i]);
 }
 
-/* Whether a kernel that was left out in one repetition only can show at all:
- * write is overwritten by the next copy. */
-static bool leaves_a_trace(int op, uint64_t when, uint64_t repetitions)
+/* Whether a kernel that was left out up to a repetition can show at all: write
+ * is overwritten by the next copy. */
+static bool leaves_a_trace(int op, uint64_t last, uint64_t repetitions)
 {
-    return op != ASSAY_WRITE || when + 1 == repetitions;
+    return op != ASSAY_WRITE || last + 1 == repetitions;
+}
+
+/* In how many ways may op be left out of n repetitions, from any one to any
+ * other, without a trace? */
+static unsigned unseen(struct arrays *a, enum assay_cycle cycle, int op,
+                       uint64_t n)
+{
+    struct fault fault = {.op = op, .by = ASSAY_OPS};
+    unsigned count = 0;
+
+    for (fault.first = 0; fault.first < (int)n; fault.first++)
+        for (fault.last = fault.first; fault.last < (int)n; fault.last++)
+            count += leaves_a_trace(op, (uint64_t)fault.last, n) &&
+                     run(a, ASSAY_DOUBLE, cycle, n, &fault) <= 1e-13;
+    return count;
 }
 
 static void test_skipped(struct arrays *a)
 {
     for (int cycle = 0; cycle < 2; cycle++)
-        for (int op = 0; op < (int)assay_cycle_ops((enum assay_cycle)cycle);
+        for (int op = 0; op <= (int)assay_cycle_ops((enum assay_cycle)cycle);
              op++) {
-            unsigned always = 0, once = 0;
+            bool whole = op == (int)assay_cycle_ops((enum assay_cycle)cycle);
+            unsigned count = 0;
 
-            if (op == ASSAY_READ)
+            if (op == ASSAY_READ && !whole)
                 continue;
-            for (uint64_t n = 1; n <= 7; n++) {
-                struct fault fault = {-1, op, ASSAY_OPS};
+            for (uint64_t n = 1; n <= 12; n++)
+                count += unseen(a, (enum assay_cycle)cycle,
+                                whole ? ASSAY_OPS : op, n);
+            is_count(count, 0, "%s: %s left out, once or longer, is seen",
+                     cycles[cycle],
+                     whole ? "all" : assay_work((enum assay_op)op)->name);
+        }
+}
 
-                always += run(a, ASSAY_DOUBLE, (enum assay_cycle)cycle, n,
-                              &fault) <= 1e-13;
-                for (fault.when = 0; fault.when < (int)n; fault.when++)
-                    once += leaves_a_trace(op, (uint64_t)fault.when, n) &&
-                            run(a, ASSAY_DOUBLE, (enum assay_cycle)cycle, n,
-                                &fault) <= 1e-13;
-            }
-            ok(always == 0, "%s: %s always left out is seen", cycles[cycle],
-               assay_work((enum assay_op)op)->name);
-            ok(once == 0, "%s: %s left out once is seen", cycles[cycle],
-               assay_work((enum assay_op)op)->name);
+/* Longer than the factors grow: all but the first and the last repetition. */
+static void test_skipped_long(struct arrays *a)
+{
+    for (int cycle = 0; cycle < 2; cycle++)
+        for (uint64_t n = 13; n <= 103; n += 15) {
+            struct fault fault = {1, (int)n - 2, ASSAY_TRIAD, ASSAY_OPS};
+
+            ok(!(run(a, ASSAY_FLOAT, (enum assay_cycle)cycle, n, &fault) <=
+                 1e-6),
+               "%s: %s left out of %u repetitions but two is seen",
+               cycles[cycle], assay_work(ASSAY_TRIAD)->name, (unsigned)n);
         }
 }
 
@@ -136,7 +161,7 @@ static void test_replaced(struct arrays *a)
                     continue; /* on one array they are the same */
                 for (uint64_t n = 1; n <= 6; n++)
                     unseen += run(a, ASSAY_FLOAT, (enum assay_cycle)cycle, n,
-                                  &(struct fault){-1, op, by}) <= 1e-6;
+                                  &(struct fault){0, ALWAYS, op, by}) <= 1e-6;
                 ok(unseen == 0, "%s: %s in place of %s is seen", cycles[cycle],
                    assay_work((enum assay_op)by)->name,
                    assay_work((enum assay_op)op)->name);
@@ -150,7 +175,7 @@ static void test_bounded(void)
         unsigned different = 0;
         double most = 0.0;
 
-        for (uint64_t n = 1; n <= 50; n++) {
+        for (uint64_t n = 1; n <= 100; n++) {
             struct assay_expected end;
 
             for (size_t op = 0; op < assay_cycle_ops((enum assay_cycle)cycle);
@@ -167,11 +192,11 @@ static void test_bounded(void)
         }
         is_count(different, 0, "%s: the end is known without the way there",
                  cycles[cycle]);
-        ok(most <= 16.0, "%s: factors stay bounded", cycles[cycle]);
+        ok(most <= 0x1p70, "%s: factors stay bounded", cycles[cycle]);
     }
     is_double(
         assay_expect_end(ASSAY_CYCLE_STREAM, UINT64_C(1) << 60).factor[ASSAY_A],
-        1.0, "after 2^60 repetitions");
+        65536.0, "after 2^60 repetitions");
 }
 
 /* Put `bad` into element i of right arrays; one wrong element, and which. */
@@ -249,6 +274,16 @@ static void test_words(struct arrays *a)
     assay_kernels_choose(ASSAY_PLAIN, ASSAY_REGULAR, ASSAY_FLOAT, &k);
     is_count(k.run[ASSAY_READ](NULL, a->f[0] + 3, NULL, 0, N - 3),
              assay_expect_words(ASSAY_FLOAT, 1.0, 3, N - 3), "words of floats");
+    is_count(assay_scale_words(ASSAY_FLOAT,
+                               assay_expect_words(ASSAY_FLOAT, 1.0, 3, N), N,
+                               0x1p-5),
+             assay_expect_words(ASSAY_FLOAT, 0x1p-5, 3, N),
+             "words of smaller floats");
+    is_count(assay_scale_words(ASSAY_DOUBLE,
+                               assay_expect_words(ASSAY_DOUBLE, 1.0, 3, N), N,
+                               0x1p61),
+             assay_expect_words(ASSAY_DOUBLE, 0x1p61, 3, N),
+             "words of larger doubles");
     ok(k.run[ASSAY_READ](NULL, a->f[0] + 3, NULL, 0, N - 4) !=
            assay_expect_words(ASSAY_FLOAT, 1.0, 3, N - 3),
        "one float fewer is another sum");
@@ -286,6 +321,7 @@ int main(void)
 
     test_right(&a);
     test_skipped(&a);
+    test_skipped_long(&a);
     test_replaced(&a);
     test_bounded();
     test_elements(&a);
