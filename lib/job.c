@@ -19,6 +19,8 @@ enum {
     LATE = 10,  /* s that MPI has for its end */
     OTHERS = 5, /* s more than rank 0 that the others wait: it has the record */
     MESSAGE = 400,
+    PAUSE = 250000, /* us: a launcher that is told to abort may forget what it
+                       has not read yet, and that is the reason */
 };
 
 enum phase {
@@ -112,6 +114,7 @@ static void leave(struct assay_member *member, int status)
         break;
     }
     end_in_time(w, status);
+    usleep(PAUSE);
     MPI_Abort(MPI_COMM_WORLD, status);
     _exit(status);
 }

@@ -45,6 +45,13 @@ subtest 'all is well' => sub {
     ok $env->{mpi} && $env->{transport} && $env->{hosts}, 'and the library';
 };
 
+subtest 'more ranks than CPUs' => sub {
+    my $run = deed('--do=nothing', undef, 8);
+    is $run->{status}, 0, 'eight ranks' or diag $run->{err};
+    like $run->{out}, qr/\Aranks 8 nodes 1 ppn 8 block /, '... of one node';
+    is verdict($run), 'good', '... with a whole record';
+};
+
 # What happens to whom: the exit status (or any but 0), the figures that are
 # kept, what is said, what the end line may say.
 my @deeds = (

@@ -44,6 +44,11 @@ sub whole {
     my ($run, $what) = @_;
     ok $run->{status} == 0 || $run->{status} == 3, "$what: exit status 0 or 3"
         or diag $run->{err};
+    if ($run->{err} =~ /work on rank \d+ is not linear/) {
+        diag "$what: the CPUs are too busy for any figure";
+        done_testing;
+        exit 0;
+    }
     my $unstable = () = $run->{err} =~ /warning: unstable: msgsize=/g;
     is $run->{status} == 3, $unstable > 0, '... 3 with what was unstable';
     return;
