@@ -10,7 +10,7 @@
 enum { POINT_TAG = 10, SAMPLE_TAG = 11 };
 
 static const double budget = 2.0, /* s to narrow an interval */
-    longest = 0.25;               /* s that the work of a loop may take */
+    longest = 0.1;                /* s that the work of a loop may take */
 
 /* What a pair found: sent as it is, since all ranks run the same program. */
 struct found {
