@@ -236,6 +236,17 @@ subtest 'shape' => sub {
         'mpi_overhead: two nodes';
     like shape(slurm('n[1-2]', '1(x2)'), $overhead, '-p', '2'), qr/1 rank on each node, not 2/,
         '... with one rank';
+    my $job = slurm('n[1-8]', '24(x8)');
+    is shape($job, $msgrate), 'exit 0: ', 'msgrate: as it is required';
+    for my $options (['-c', '32M'], ['-c32M'], ['--cache=llc', '--quiet']) {
+        my ($status, $out) = run_command($job, $msgrate, '-n', '--', @{$options});
+        is $status, 0, "... with @{$options}";
+    }
+    for my $options (['-i', '4'], ['--cache', '1M', '-p', '2'], ['--until=1%'], ['-s8']) {
+        my ($status, $out, $err) = run_command($job, $msgrate, '-n', '--', @{$options});
+        is $status, 3, "... not with @{$options}";
+        like $err, qr/: (?:-i|-p|--until=1%|-s8): .* may change -c alone/, '... by name';
+    }
     my %het = (SLURM_HET_SIZE => 2, SLURM_JOB_NODELIST_HET_GROUP_0 => 'a[1-2]',
         SLURM_JOB_NODELIST_HET_GROUP_1 => 'b[1-6]');
     like shape(slurm('a[1-2]', undef, %het), $msgrate, '-p', '1'),

@@ -259,6 +259,10 @@ subtest 'functional' => sub {
     ($status, $not_ok, $said)
         = judge('functional/mpi_overhead.ref', record('mpi_overhead', \@marked, \&as_is), @pairs);
     is $status, 0, 'mpi_overhead: a marked run passes' or diag $said;
+    my @more = map { {%{$_}, place => 'pair=n1:n2 ranks=2:3'} } @marked;
+    ($status, $not_ok, $said) = judge('functional/mpi_overhead.ref',
+        record('mpi_overhead', [@marked, @more], \&as_is), @pairs);
+    is $status, 0, '... of several ranks on a node too' or diag $said;
     is +(judge('functional/mpi_overhead.ref', record('mpi_overhead', \@full, \&as_is), @pairs))[0],
         3, '... one without a mark does not';
 };
