@@ -20,11 +20,13 @@ enum {
 
 static const double sample_least =
                         5e-6, /* s of one sample, so that the clock can tell */
-    sample_most = 20e-3, /* s, where the iterations do not ask for one loop */
-    group_long = 30e-3,  /* s that a group may take beyond its least */
-    plateau = 0.02,      /* work under this share of base_t does not count */
-    slow = 1.25,         /* x median: a disturbed sample */
-    lasting = 0.9,       /* of thresh: what a knee must keep to be one */
+    sample_most = 1e-3, /* s, where one loop is not longer: a longer sample is
+                            sure to be disturbed where a CPU is shared */
+    group_long = 10e-3, /* s that a group may take beyond its least */
+    plateau = 0.02,     /* work under this share of base_t does not count */
+    slow = 1.25,        /* x median: a disturbed sample */
+    lasting = 0.9,      /* of thresh: what a knee must keep to be one */
+    plausible = 0.5,    /* of the least work that a knee can come with */
     confidence = 0.95;
 
 const char *const overhead_notes[] = {"", "no overlap", "below resolution",
@@ -171,16 +173,22 @@ static void base_update(struct search *s, uint64_t work, double iter_t)
     s->base_t = median(s, &s->base);
 }
 
-/* Does the time exceed the threshold, twice? */
+/* Does the time exceed the threshold, twice? Nothing can take longer than
+ * transfer and work one after the other, so with much less work than that asks
+ * for it was something else that took the time. */
 static bool crosses(struct search *s, uint64_t work, double *iter_t)
 {
-    double limit = s->rules->thresh * s->base_t;
+    const struct overhead_rules *r = s->rules;
+    double limit = r->thresh * s->base_t;
+    double owed = (r->thresh - 1.0) * s->base_t;
 
     if (s->base_t <= 0.0 || !(*iter_t > limit))
         return false;
-    *iter_t = group(s, work, GROUP_LEAST);
-    if (*iter_t > limit)
-        return true;
+    if ((double)work * r->unit >= plausible * owed) {
+        *iter_t = group(s, work, GROUP_LEAST);
+        if (*iter_t > limit)
+            return true;
+    }
     s->out->disturbed++;
     return false;
 }

@@ -9,7 +9,7 @@
 
 enum { POINT_TAG = 10, SAMPLE_TAG = 11 };
 
-static const double budget = 2.0, /* s to narrow an interval */
+static const double budget = 1.5, /* s to narrow an interval */
     longest = 0.1;                /* s that the work of a loop may take */
 
 /* What a pair found: sent as it is, since all ranks run the same program. */
