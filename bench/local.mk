@@ -3,6 +3,7 @@
 
 EXTRA_DIST += \
 	%D%/judge_scale \
+	%D%/msgrate-peers \
 	%D%/stream-peers \
 	%D%/stream-peers.awk \
 	# end of EXTRA_DIST

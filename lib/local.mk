@@ -1,6 +1,9 @@
 # lib/local.mk - included by the top-level Makefile.am; %D% is lib.
 
 noinst_LIBRARIES += %D%/libassay.a %D%/libkernels.a
+if MPI
+noinst_LIBRARIES += %D%/libassaympi.a
+endif
 
 %C%_libassay_a_SOURCES = \
 	%D%/affinity.c \
@@ -13,6 +16,10 @@ noinst_LIBRARIES += %D%/libassay.a %D%/libkernels.a
 	%D%/kernels.h \
 	%D%/kernels_body.h \
 	%D%/kernels_table.h \
+	%D%/launcher.c \
+	%D%/launcher.h \
+	%D%/map.c \
+	%D%/map.h \
 	%D%/memory.c \
 	%D%/memory.h \
 	%D%/option.c \
@@ -44,6 +51,13 @@ noinst_LIBRARIES += %D%/libassay.a %D%/libkernels.a
 	%D%/verify.c \
 	%D%/verify.h \
 	# end of %C%_libassay_a_SOURCES
+
+%C%_libassaympi_a_SOURCES = \
+	%D%/job.c \
+	%D%/job.h \
+	%D%/job_facts.c \
+	%D%/job_facts.h \
+	# end of %C%_libassaympi_a_SOURCES
 
 # Timed loops: a library with flags of its own, whose objects become part of
 # libassay.a (see COMPILE in Makefile.am).

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "lib/clock.h"
@@ -27,6 +28,7 @@ struct standard {
 
 struct assay_run {
     const struct assay_program *program;
+    struct assay_member *member; /* NULL where the process is alone */
     void *options;
     struct standard standard;
     struct assay_record *record; /* NULL without --record */
@@ -81,20 +83,35 @@ static const struct ending {
 
 #define ENDINGS (sizeof(endings) / sizeof(endings[0]))
 
+/* What the alarm says while assay_watch waits for something; like unended a
+ * global since a handler reaches nothing else, and changed only while no alarm
+ * is set. */
+static struct {
+    char message[REASON + 64], end[REASON + 64];
+} watch;
+
+/* A line that can't be written is not there, which says enough. */
+static void put_line(int fd, const char *line)
+{
+    size_t length = strlen(line);
+
+    if (write(fd, line, length) != (ssize_t)length)
+        return;
+}
+
 /* Write the end line, and die of the signal, so that the caller sees the
  * truth. The first process of a container does not die of it: it exits. */
 static void on_signal(int number)
 {
     int fd = atomic_exchange(&unended, ENDED);
+    bool watched = number == SIGALRM && watch.end[0];
     sigset_t only;
 
-    for (size_t i = 0; i < ENDINGS && fd >= 0; i++) {
-        size_t length = strlen(endings[i].line);
-
-        if (endings[i].number == number &&
-            write(fd, endings[i].line, length) != (ssize_t)length)
-            break; /* a record without end line says enough */
-    }
+    if (watched)
+        put_line(STDERR_FILENO, watch.message);
+    for (size_t i = 0; i < ENDINGS && fd >= 0; i++)
+        if (endings[i].number == number)
+            put_line(fd, watched ? watch.end : endings[i].line);
     signal(number, SIG_DFL);
     sigemptyset(&only);
     sigaddset(&only, number);
@@ -108,16 +125,21 @@ static void on_file_size(int number)
     (void)number; /* the write fails with EFBIG, and says so */
 }
 
-static void signals_catch(struct assay_record *record)
+/* Unless somebody else minds the signal. */
+static void signal_catch(int number)
 {
     struct sigaction action = {.sa_handler = on_signal}, before;
 
     sigemptyset(&action.sa_mask);
+    if (sigaction(number, NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+        sigaction(number, &action, NULL);
+}
+
+static void signals_catch(struct assay_record *record)
+{
     atomic_store(&unended, assay_record_fd(record));
     for (size_t i = 0; i < ENDINGS; i++)
-        if (sigaction(endings[i].number, NULL, &before) == 0 &&
-            before.sa_handler == SIG_DFL)
-            sigaction(endings[i].number, &action, NULL);
+        signal_catch(endings[i].number);
 }
 
 /* May this thread write the end line? If a handler has begun to, the process
@@ -165,10 +187,28 @@ static const char *name_of(const struct assay_run *run)
     return run ? run->program->name : program_invocation_short_name;
 }
 
+/* "rank 3 on n007: ", or nothing. */
+static const char *place_of(const struct assay_run *run, char *buf, size_t size)
+{
+    if (run && run->member && run->member->place)
+        snprintf(buf, size, "%s: ", run->member->place);
+    else
+        buf[0] = '\0';
+    return buf;
+}
+
 static void complain(const struct assay_run *run, const char *text)
 {
+    char place[REASON];
+
     fflush(stdout);
-    fprintf(stderr, "%s: %s\n", name_of(run), text);
+    fprintf(stderr, "%s: %s%s\n", name_of(run),
+            place_of(run, place, sizeof(place)), text);
+}
+
+static bool speaks(const struct assay_run *run)
+{
+    return !run->member || run->member->speaks;
 }
 
 /*
@@ -295,14 +335,19 @@ static int conclude(struct assay_run *run, int status, const char *reason)
 void assay_die(struct assay_run *run, enum assay_exit status,
                const char *format, ...)
 {
+    struct assay_member *member = run ? run->member : NULL;
     char reason[REASON];
+    int result;
     va_list ap;
 
     va_start(ap, format);
     format_line(reason, format, ap);
     va_end(ap);
     complain(run, reason);
-    exit(conclude(run, status, reason));
+    result = conclude(run, status, reason);
+    if (member && member->leave)
+        member->leave(member, result);
+    exit(result);
 }
 
 /* A record that can't be written gets no end line, so it is let go first. */
@@ -370,10 +415,12 @@ static void parse(struct assay_run *run, int argc, char **argv)
     int status =
         assay_options_parse_groups(argc, argv, groups, 2, error, sizeof(error));
 
-    if (status < 0)
-        assay_die(run, ASSAY_USAGE, "%s", error);
     if (status == 0)
         return;
+    if (!speaks(run))
+        exit(conclude(run, status < 0 ? ASSAY_USAGE : ASSAY_OK, NULL));
+    if (status < 0)
+        assay_die(run, ASSAY_USAGE, "%s", error);
     if (status == ASSAY_HELP)
         print_help(run, groups, 2);
     else
@@ -387,7 +434,7 @@ static void record_open(struct assay_run *run)
     const char *path = run->standard.record;
     char utc[21];
 
-    if (!path)
+    if (!path || !speaks(run))
         return;
     run->record = assay_record_create(path);
     /* The command line is at fault if the file exists, else the machine. */
@@ -419,9 +466,10 @@ static void machine_load(struct assay_run *run)
                         "measured here satisfies a clause");
 }
 
-struct assay_run *assay_start(int argc, char **argv,
-                              const struct assay_program *program,
-                              void *options)
+struct assay_run *assay_start_member(int argc, char **argv,
+                                     const struct assay_program *program,
+                                     void *options,
+                                     struct assay_member *member)
 {
     struct sigaction action = {.sa_handler = on_file_size};
     struct assay_run *run;
@@ -435,12 +483,57 @@ struct assay_run *assay_start(int argc, char **argv,
         assay_die(NULL, ASSAY_BROKEN, "%s", strerror(ENOMEM));
     run->program = program;
     run->options = options;
+    run->member = member;
     parse(run, argc, argv);
-    atomic_store(&unended, NO_RECORD);
-    atexit(on_exit_of_others);
+    if (member && member->join)
+        member->join(member, run);
+    /* Where others speak, they end this process too, each in its own way. */
+    if (speaks(run)) {
+        atomic_store(&unended, NO_RECORD);
+        atexit(on_exit_of_others);
+    }
     record_open(run);
     machine_load(run);
     return run;
+}
+
+struct assay_run *assay_start(int argc, char **argv,
+                              const struct assay_program *program,
+                              void *options)
+{
+    return assay_start_member(argc, argv, program, options, NULL);
+}
+
+/* The alarm is off while its text is changed. */
+void assay_watch(struct assay_run *run, double seconds, const char *what)
+{
+    struct itimerval timer = {{0, 0}, {0, 0}};
+    struct assay_fields end = {0};
+    char reason[REASON], place[REASON];
+
+    setitimer(ITIMER_REAL, &timer, NULL);
+    if (!(seconds > 0.0))
+        return;
+    snprintf(reason, sizeof(reason), "no progress within %g s: %.300s", seconds,
+             what);
+    assay_fields_text(&end, "status", "timeout");
+    assay_fields_text(&end, "reason", reason);
+    snprintf(watch.message, sizeof(watch.message), "%.40s: %.128s%.380s\n",
+             name_of(run), place_of(run, place, sizeof(place)), reason);
+    snprintf(watch.end, sizeof(watch.end), "end %s\n",
+             end.error ? "status=timeout" : end.text);
+    assay_fields_free(&end);
+    signal_catch(SIGALRM);
+    timer.it_value.tv_sec = (time_t)seconds;
+    timer.it_value.tv_usec =
+        (suseconds_t)((seconds - (double)timer.it_value.tv_sec) * 999998.0) + 1;
+    setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+void assay_line(struct assay_run *run, const char *kind,
+                struct assay_fields *fields)
+{
+    emit(run, kind, fields);
 }
 
 bool assay_quiet(const struct assay_run *run)
@@ -481,6 +574,8 @@ static void warn_text(struct assay_run *run, const char *text)
 {
     struct assay_fields f = {0};
 
+    if (!speaks(run))
+        return;
     fflush(stdout);
     fprintf(stderr, "%s: warning: %s\n", run->program->name, text);
     assay_fields_text(&f, "text", text);
@@ -588,14 +683,15 @@ void assay_metric(struct assay_run *run, const struct assay_metric *metric,
 {
     struct assay_fields f = {0};
     struct assay_stats s;
-    double best;
+    double best, value;
 
     if (!run->has_opt)
         assay_opt(run, NULL);
     summarise(run, metric, &s);
     best = metric->lower_is_better ? s.min : s.max;
     assay_fields_text(&f, "name", metric->name);
-    assay_fields_real(&f, "value", metric->value_is_median ? s.median : best);
+    value = metric->value_is_median ? s.median : best;
+    assay_fields_real(&f, "value", metric->value ? *metric->value : value);
     assay_fields_text(&f, "unit", metric->unit);
     assay_fields_count(&f, "n", s.n);
     assay_fields_real(&f, "best", best);
@@ -628,6 +724,13 @@ void assay_unstable(struct assay_run *run, const char *reason)
         snprintf(run->unstable, sizeof(run->unstable), "%s", reason);
     run->is_unstable = true;
     assay_warn(run, "unstable: %s", reason);
+}
+
+enum assay_exit assay_status(const struct assay_run *run)
+{
+    return run->is_wrong      ? ASSAY_WRONG
+           : run->is_unstable ? ASSAY_UNSTABLE
+                              : ASSAY_OK;
 }
 
 int assay_finish(struct assay_run *run)

@@ -50,6 +50,35 @@ struct assay_run *assay_start(int argc, char **argv,
                               const struct assay_program *program,
                               void *options);
 
+/* A process of a job of several. This library knows no MPI: lib/job.h does, and
+ * gives these to assay_start_member, which else does what assay_start does. */
+struct assay_member {
+    bool speaks; /* has the record, prints and warns; others speak only where
+                    they end the job, or find wrong data. join may change it */
+    const char *place; /* "rank 3 on n007", which opens messages; or NULL */
+    /* Join the job: the command line is valid, nothing is created yet. May end
+     * the program. Or NULL. */
+    void (*join)(struct assay_member *member, struct assay_run *run);
+    /* End the job on all its processes: the last thing that assay_die does, the
+     * record being closed. Where it returns the process exits. Or NULL. */
+    void (*leave)(struct assay_member *member, int status);
+};
+
+struct assay_run *assay_start_member(int argc, char **argv,
+                                     const struct assay_program *program,
+                                     void *options,
+                                     struct assay_member *member);
+
+/* Append a line of another kind, or an env line of further facts; readers ignore
+ * kinds and keys that they don't know. Frees the fields. */
+void assay_line(struct assay_run *run, const char *kind,
+                struct assay_fields *fields);
+
+/* Give what comes next so many seconds: if assay_watch is not called again
+ * before, the program says `no progress within 60 s: what`, on stderr and as
+ * `end status=timeout`, and dies of SIGALRM. 0 ends the watch. */
+void assay_watch(struct assay_run *run, double seconds, const char *what);
+
 /* Write the opt line: the table's values as they stand now, then `more` (may
  * be NULL), which holds what was derived from them. Once, before measuring. */
 void assay_opt(struct assay_run *run, const struct assay_fields *more);
@@ -80,6 +109,8 @@ struct assay_metric {
     const char *name, *unit;
     bool lower_is_better; /* best is the minimum: times */
     bool value_is_median; /* value is the best unless this is set */
+    const double *value;  /* value itself, where the original's is neither of
+                             these (a mean); or NULL */
     const double *samples;
     size_t n;
 };
@@ -103,6 +134,9 @@ void assay_unstable(struct assay_run *run, const char *reason);
 _Noreturn void assay_die(struct assay_run *run, enum assay_exit status,
                          const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* What assay_finish would return now: ASSAY_OK, _WRONG or _UNSTABLE. */
+enum assay_exit assay_status(const struct assay_run *run);
 
 /* Write the end line, close record and stdout (a full disk is noticed here),
  * free everything; returns the exit status. */

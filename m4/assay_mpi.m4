@@ -39,6 +39,7 @@ AS_IF([test "$assay_ask_mpi" != no], [
 ])
 AC_SUBST([MPI_CFLAGS])
 AC_SUBST([MPI_LIBS])
+AC_SUBST([MPI_LIBRARY])
 ASSAY_FEATURE_RESULT([mpi])
 ])
 
@@ -82,20 +83,21 @@ AC_LINK_IFELSE([AC_LANG_PROGRAM([#include <mpi.h>], [return MPI_Init(0, 0);])],
   [assay_with_mpi=yes
    ASSAY_CPP_WORDS([assay_why_mpi], [#include <mpi.h>], [
 #if defined OMPI_MAJOR_VERSION
-Open MPI OMPI_MAJOR_VERSION . OMPI_MINOR_VERSION . OMPI_RELEASE_VERSION
+"Open MPI" OMPI_MAJOR_VERSION . OMPI_MINOR_VERSION . OMPI_RELEASE_VERSION
 #elif defined CRAY_MPICH_VERSION
-Cray MPICH CRAY_MPICH_VERSION
+"Cray MPICH" CRAY_MPICH_VERSION
 #elif defined MVAPICH2_VERSION
-MVAPICH2 MVAPICH2_VERSION
+"MVAPICH2" MVAPICH2_VERSION
 #elif defined I_MPI_VERSION
-Intel MPI I_MPI_VERSION
+"Intel MPI" I_MPI_VERSION
 #elif defined MPICH_VERSION
-MPICH MPICH_VERSION
+"MPICH" MPICH_VERSION
 #else
 MPI MPI_VERSION . MPI_SUBVERSION
 #endif
 ])
    AC_MSG_RESULT([$assay_why_mpi])
+   MPI_LIBRARY=$assay_why_mpi
    ASSAY_FIND_MPIRUN
    MPICC=$assay_mpicc
    assay_why_mpi="$assay_why_mpi ($assay_mpicc${MPIRUN:+, $MPIRUN})"],

@@ -2,7 +2,11 @@
 
 references += \
 	%D%/any-machine.ref \
+	%D%/functional/mpi_overhead.ref \
+	%D%/functional/msgrate.ref \
 	%D%/hosts \
+	%D%/sandia-smb/mpi_overhead.ref \
+	%D%/sandia-smb/msgrate.ref \
 	%D%/streambenchmark-10core-benchmark/stream.ref \
 	%D%/streambenchmark-10core-length/stream.ref \
 	%D%/streambenchmark-10core-original/stream.ref \

@@ -11,12 +11,24 @@
 #                             arguments were eaten, `--` included.
 #   assay_place               find system and nodes: sets assay_system and
 #                             assay_nodes.  Ends where either can't be told.
+#   assay_place_job NODES PPN
+#                             the same for a program of several ranks, whose
+#                             required run has so many nodes, with so many
+#                             ranks on each (`any': equally many).  Sets also
+#                             assay_count, assay_ppn and, where this is not
+#                             that shape, assay_wrong.
 #   assay_program NAME        print the path of a benchmark's program.
 #   assay_launch BENCHMARK PROGRAM ARG...
 #                             hand one attempt to `assay campaign attempt`,
 #                             which runs it, keeps it, enters it in the
 #                             ledger and judges it; never returns.  In ARG
 #                             `{record}` stands for the record's path.
+#   assay_launch_job BENCHMARK PROGRAM ARG...
+#                             the same under MPI's launcher.
+#
+# A run_script that calls assay_place_job sets assay_job=yes before it calls
+# assay_options, which then takes --functional, --as-root and -p too, and
+# assay_modes to further options without a value, which end up in assay_mode.
 #
 # Exit status of every run_script: that of `assay judge` (0 pass, 1 FAIL,
 # 3 INVALID, 4 INCONCLUSIVE, 5 nothing passed), or 2 for a usage error.
@@ -38,6 +50,13 @@ assay_print=no
 assay_strict=no
 assay_limit=1800
 assay_shift=0
+assay_functional=no
+assay_root=no
+assay_ranks=
+assay_mode=
+assay_pairs=
+assay_wrong=
+: "${assay_job:=no}" "${assay_modes:=}"
 
 # assay_refuse WORD...: a usage error, in one line.
 assay_refuse() {
@@ -59,6 +78,13 @@ assay_option() {
     r) [ -n "$2" ] || assay_refuse "-r: the folder's name is empty"
        assay_results=$2 ;;
     strict) assay_strict=yes ;;
+    functional) assay_functional=yes ;;
+    as-root) assay_root=yes ;;
+    p) case $2 in
+       '' | *[!0-9]* | 0* | ??????*)
+           assay_refuse "-p: '$2' is no number of ranks" ;;
+       esac
+       assay_ranks=$2 ;;
     t) case $2 in
        '' | *[!0-9]* | 0* | ????????*)
            assay_refuse "-t: '$2' is no number of seconds" ;;
@@ -70,17 +96,19 @@ assay_option() {
 assay_options() {
     assay_shift=$#
     OPTIND=1
-    while getopts :hm:nr:t:-: option; do
+    letters=:hm:nr:t:-:
+    [ "$assay_job" = no ] || letters=:hm:np:r:t:-:
+    while getopts "$letters" option; do
         case $option in
         h) assay_usage
            exit 0 ;;
-        [mrt]) assay_option "$option" "$OPTARG" ;;
+        [mprt]) assay_option "$option" "$OPTARG" ;;
         n) assay_option n '' ;;
         -) case $OPTARG in
            help) assay_usage
                  exit 0 ;;
            strict) assay_option strict '' ;;
-           *) assay_refuse "--$OPTARG: no such option (-h lists them)" ;;
+           *) assay_long "$OPTARG" ;;
            esac ;;
         :) assay_refuse "-$OPTARG: a value is missing" ;;
         *) assay_refuse "-$OPTARG: no such option (-h lists them)" ;;
@@ -88,6 +116,24 @@ assay_options() {
     done
     assay_shift=$((OPTIND - 1))
     assay_rest "$@"
+}
+
+# Long options that not every run_script has.
+assay_long() {
+    case $assay_job,$1 in
+    yes,functional | yes,as-root)
+        assay_option "$1" ''
+        return ;;
+    esac
+    for mode in $assay_modes; do
+        [ "$mode" = "$1" ] || continue
+        case $assay_mode in
+        '' | "$1") assay_mode=$1 ;;
+        *) assay_refuse "--$assay_mode and --$1: one or the other" ;;
+        esac
+        return
+    done
+    assay_refuse "--$1: no such option (-h lists them)"
 }
 
 # What is left is the program's only when `--` stands before it.
@@ -141,6 +187,15 @@ assay_find_system() {
 }
 
 assay_place() {
+    assay_place_system
+    # Outside of a job there is nothing to ask.
+    assay_nodes=$host
+    [ -n "${SLURM_JOB_ID:-${SLURM_JOBID:-}}" ] || return 0
+    assay_nodes=$("$assay_command" campaign nodes --job --host "$host") || exit 2
+}
+
+# Sets host and assay_system.
+assay_place_system() {
     [ -x "$assay_command" ] ||
         assay_refuse "$assay_command: can't run it: build or install again"
     host=$(assay_host)
@@ -149,15 +204,95 @@ assay_place() {
     '' | [!A-Za-z0-9]* | *[!A-Za-z0-9._-]*)
         assay_refuse "'$assay_system' is no name of a system" ;;
     esac
-    # Outside of a job there is nothing to ask.
-    assay_nodes=$host
-    [ -n "${SLURM_JOB_ID:-${SLURM_JOBID:-}}" ] || return 0
-    assay_nodes=$("$assay_command" campaign nodes --job --host "$host") || exit 2
+}
+
+##
+# The shape of a job
+##
+
+# Who launches (assay_launcher), assay_nodes, how many these are, and in
+# assay_tasks the ranks that the scheduler has for each, if it says so.
+assay_read_allocation() {
+    assay_launcher=hosts
+    if [ -n "${ASSAY_NODES:-}" ]; then
+        lines=$("$assay_command" campaign nodes -- "$ASSAY_NODES") || exit 2
+    else
+        lines=$("$assay_command" campaign nodes --allocation --host "$host") ||
+            exit 2
+        assay_launcher=${lines%%
+*}
+        lines=${lines#*
+}
+    fi
+    assay_count=0 assay_tasks=
+    while read -r node tasks; do
+        assay_nodes="$assay_nodes${assay_nodes:+ }$node"
+        assay_count=$((assay_count + 1))
+        assay_tasks="$assay_tasks${assay_tasks:+ }${tasks:--}"
+    done <<END
+$lines
+END
+}
+
+# Ranks on each node: those of -p, those that the required run has, or those
+# that the scheduler has for each; none where it has not equally many.
+assay_find_ppn() {
+    assay_ppn=$assay_ranks
+    [ -z "$assay_ppn" ] || return 0
+    if [ "$1" != any ]; then
+        assay_ppn=$1
+        return
+    fi
+    for tasks in $assay_tasks; do
+        [ -n "$assay_ppn" ] || assay_ppn=$tasks
+        [ "$assay_ppn" = "$tasks" ] || assay_ppn=-
+    done
+    [ "$assay_ppn" != - ] || assay_ppn=
+}
+
+# assay_check_shape NODES PPN: set assay_wrong where this is not the shape.
+assay_check_shape() {
+    cure="or see only that it works, with --functional"
+    if [ "$assay_count" -ne "$1" ]; then
+        assay_wrong="the required run has $1 nodes, and here is"
+        assay_wrong="$assay_wrong $assay_count ($assay_nodes): start this in a"
+        assay_wrong="$assay_wrong job of $1 (sbatch --nodes=$1), name them"
+        assay_wrong="$assay_wrong (ASSAY_NODES), $cure"
+    elif [ "$2" != any ] && [ "$assay_ppn" -ne "$2" ]; then
+        assay_wrong="the required run has $2 rank on each node, not"
+        assay_wrong="$assay_wrong $assay_ppn: leave out -p, $cure"
+    elif [ -z "$assay_ppn" ]; then
+        assay_wrong="how many ranks on each node? The scheduler says"
+        assay_wrong="$assay_wrong '$assay_tasks': give each node equally many"
+        assay_wrong="$assay_wrong (sbatch --ntasks-per-node=N, or -p N), $cure"
+    fi
+}
+
+assay_place_job() {
+    [ "$assay_functional" = no ] || [ -n "$assay_system_why" ] || {
+        assay_system=functional
+        assay_system_why="by --functional: no required run"
+    }
+    assay_place_system
+    assay_read_allocation
+    assay_find_ppn "$2"
+    if [ "$assay_functional" = no ]; then
+        assay_check_shape "$@"
+    elif [ "$assay_count" -eq 1 ] && [ -z "$assay_ranks" ]; then
+        assay_ppn=2
+    fi
+    : "${assay_ppn:=1}"
+    [ "$assay_launcher" != het ] ||
+        assay_wrong="a job of several components (heterogeneous): not supported"
 }
 
 assay_program() {
     case $assay_layout in
-    build) printf '%s\n' "$assay_programs/$1/$1" ;;
+    build)
+        case $1 in
+        mpi_overhead | msgrate) printf '%s\n' "$assay_programs/smb/$1" ;;
+        *) printf '%s\n' "$assay_programs/$1/$1" ;;
+        esac ;;
     *) printf '%s\n' "$assay_programs/$1" ;;
     esac
 }
@@ -168,7 +303,15 @@ assay_launch() {
     benchmark=$1
     program=$2
     shift
+    assay_attempt "$@"
+}
+
+# assay_attempt WORD...: hand over the command made of these words, for
+# $benchmark and $program.
+assay_attempt() {
     set -- --program "$program" --limit "$assay_limit" -- "$@"
+    [ -z "$assay_wrong" ] || set -- --invalid "$assay_wrong" "$@"
+    [ -z "$assay_pairs" ] || set -- --pairs "$assay_pairs" "$@"
     set -- --nodes "$assay_nodes" "$@"
     set -- --system "$assay_system" --why "$assay_system_why" "$@"
     set -- --script "$assay_script" --benchmark "$benchmark" "$@"
@@ -177,4 +320,163 @@ assay_launch() {
     [ "$assay_strict" = no ] || set -- --strict "$@"
     [ "$assay_print" = no ] || set -- --print "$@"
     exec "$assay_command" campaign attempt "$@"
+}
+
+##
+# Launch under MPI
+##
+
+# Each of the functions below puts the launcher's words before those of the
+# program, and hands all of them over.  What outlives this script, on another
+# node, is ended by the launcher's own limit.
+assay_launch_job() {
+    benchmark=$1
+    program=$2
+    shift
+    [ -x "$program" ] ||
+        assay_refuse "$program: not there: this build found no MPI," \
+            "or it is not complete"
+    ranks=$((assay_count * assay_ppn))
+    later=$((assay_limit + 15))
+    assay_choose_launcher
+    case $assay_how in
+    site) assay_launch_site "$@" ;;
+    flux) assay_attempt flux run "--nodes=$assay_count" \
+        "--tasks-per-node=$assay_ppn" "--time-limit=${later}s" "$@" ;;
+    srun) assay_launch_srun "$@" ;;
+    openmpi) assay_launch_openmpi "$@" ;;
+    hydra) assay_launch_hydra "$@" ;;
+    esac
+}
+
+# Sets assay_how: the site's own words, what the scheduler has, or the mpirun
+# of the library that the program was built with, and of no other: that would
+# start as many programs that each believe to be alone.
+assay_choose_launcher() {
+    assay_how=site
+    [ -z "${ASSAY_LAUNCH:-}" ] || return 0
+    assay_how=$assay_launcher
+    case $assay_launcher in
+    flux) return ;;
+    slurm) ! assay_find_srun || return 0 ;;
+    esac
+    mpirun=${ASSAY_MPIRUN:-$assay_mpirun}
+    command -v "${mpirun:-/}" >/dev/null ||
+        assay_refuse "no launcher for $assay_mpi: name its mpirun" \
+            "(ASSAY_MPIRUN), or all the words of another (ASSAY_LAUNCH)"
+    case $assay_mpi in
+    'Open MPI'*) assay_how=openmpi ;;
+    *MPICH* | MVAPICH* | Intel*) assay_how=hydra ;;
+    *) assay_refuse "$assay_mpi: its mpirun is not known: say" \
+           "ASSAY_LAUNCH='... -n {ranks}'" ;;
+    esac
+}
+
+# Has srun what this library needs to find its other ranks?
+assay_find_srun() {
+    command -v srun >/dev/null || return 1
+    assay_how=srun
+    case $assay_mpi in
+    'Open MPI'*) pmi=pmix ;;
+    Cray*) pmi= ;;
+    *) pmi=pmi2 ;;
+    esac
+    pmi=${ASSAY_SRUN_MPI:-$pmi}
+    [ -n "$pmi" ] || return 0
+    for word in $(srun --mpi=list 2>&1 </dev/null); do
+        case $word in "$pmi" | "${pmi}_"*) return 0 ;; esac
+    done
+    return 1
+}
+
+assay_launch_srun() {
+    set -- "--time=$((later / 60 + 1))" --kill-on-bad-exit=1 "$@"
+    # srun does not know what sbatch was told; ranks are bound to fewer CPUs.
+    [ -z "${SLURM_CPUS_PER_TASK:-}" ] ||
+        set -- "--cpus-per-task=$SLURM_CPUS_PER_TASK" "$@"
+    set -- "--ntasks=$ranks" "--ntasks-per-node=$assay_ppn" "$@"
+    [ -z "$pmi" ] || set -- "--mpi=$pmi" "$@"
+    assay_attempt srun "--nodes=$assay_count" "$@"
+}
+
+# The nodes as mpirun's list, each with WORD behind it.
+assay_host_list() {
+    list=
+    for node in $assay_nodes; do
+        list="$list${list:+,}$node$1"
+    done
+}
+
+# As root it runs by an explicit switch only, its own or ours.
+assay_launch_openmpi() {
+    set -- --map-by "ppr:$assay_ppn:node" --timeout "$later" "$@"
+    [ "$assay_functional" = no ] || set -- --oversubscribe "$@"
+    case $assay_launcher in
+    hosts)
+        assay_host_list ":$assay_ppn"
+        set -- --host "$list" "$@" ;;
+    none)
+        # Variables of a job that is gone.
+        [ -z "${SLURM_JOB_ID:-${SLURM_JOBID:-}}" ] ||
+            set -- --mca ras '^slurm' --mca plm '^slurm' "$@" ;;
+    esac
+    if [ "$(id -u)" -eq 0 ]; then
+        if [ "$assay_root" = yes ]; then
+            set -- --allow-run-as-root "$@"
+        elif [ -z "${OMPI_ALLOW_RUN_AS_ROOT:-}" ] &&
+            [ "$assay_print" = no ]; then
+            assay_refuse "Open MPI's mpirun starts nothing as root: be a" \
+                "user, or say --as-root"
+        fi
+    fi
+    assay_attempt "$mpirun" -n "$ranks" "$@"
+}
+
+assay_launch_hydra() {
+    case $assay_launcher,$assay_count in
+    none,* | hosts,1)
+        assay_host_list ''
+        set -- -launcher fork -hosts "$list" "$@" ;;
+    hosts,*)
+        assay_host_list ''
+        set -- -hosts "$list" "$@" ;;
+    esac
+    MPIEXEC_TIMEOUT=$later
+    export MPIEXEC_TIMEOUT
+    assay_attempt "$mpirun" -n "$ranks" -ppn "$assay_ppn" "$@"
+}
+
+# The words of ASSAY_LAUNCH, split at blanks, before those of the program; in
+# them {nodes}, {ranks}, {ppn} and {hosts} stand for what this job has.
+assay_launch_site() {
+    mine=$#
+    assay_host_list ''
+    set -f
+    # shellcheck disable=SC2086 # split on purpose
+    for word in $ASSAY_LAUNCH; do
+        assay_expand "$word"
+        set -- "$@" "$assay_word"
+    done
+    set +f
+    while [ "$mine" -gt 0 ]; do
+        set -- "$@" "$1"
+        shift
+        mine=$((mine - 1))
+    done
+    assay_attempt "$@"
+}
+
+assay_expand() {
+    assay_word=$1
+    for pair in "{nodes}=$assay_count" "{ranks}=$ranks" "{ppn}=$assay_ppn" \
+        "{hosts}=$list"; do
+        name=${pair%%=*}
+        while :; do
+            case $assay_word in
+            *"$name"*) ;;
+            *) break ;;
+            esac
+            assay_word=${assay_word%%"$name"*}${pair#*=}${assay_word#*"$name"}
+        done
+    done
 }

@@ -3,6 +3,8 @@
 
 # Scripts proper, and what they source: all bear places that make fills in.
 filled_scripts += \
+	%D%/run_mpi_overhead.in \
+	%D%/run_msgrate.in \
 	%D%/run_stream.in \
 	# end of filled_scripts
 filled_files += \
@@ -19,6 +21,8 @@ fill_here = $(SED) \
 	-e 's|@assay_programs''@|$(abs_builddir)|g' \
 	-e 's|@assay_command''@|$(abs_builddir)/harness/assay|g' \
 	-e 's|@assay_reference''@|$(abs_builddir)/reference|g' \
+	-e 's|@assay_mpi''@|$(MPI_LIBRARY)|g' \
+	-e 's|@assay_mpirun''@|$(MPIRUN)|g' \
 	# end of fill_here
 
 fill_installed = $(SED) \
@@ -27,8 +31,12 @@ fill_installed = $(SED) \
 	-e 's|@assay_programs''@|$(benchdir)|g' \
 	-e 's|@assay_command''@|$(bindir)/assay|g' \
 	-e 's|@assay_reference''@|$(pkgdatadir)/reference|g' \
+	-e 's|@assay_mpi''@|$(MPI_LIBRARY)|g' \
+	-e 's|@assay_mpirun''@|$(MPIRUN)|g' \
 	# end of fill_installed
 
+%D%/run_mpi_overhead: $(srcdir)/%D%/run_mpi_overhead.in Makefile
+%D%/run_msgrate: $(srcdir)/%D%/run_msgrate.in Makefile
 %D%/run_stream: $(srcdir)/%D%/run_stream.in Makefile
 %D%/paths.sh: $(srcdir)/%D%/paths.sh.in Makefile
 

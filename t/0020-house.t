@@ -29,11 +29,17 @@ my $core    = join '|', qw(
 my $programs = join '|', qw(stream manmem smb commbw launch);
 
 my @rules = (
+    {   where => qr{^lib/(?!job(?:_\w+)?\.[ch]$).*\.[ch]$},
+        name  => $include,
+        never => qr{^(?:mpi|lib/job.*)\b},
+        why   => 'lib knows no MPI, but for libassaympi',
+        plant => [ 'lib/clock.c', '#include <mpi.h>' ],
+    },
     {   where => qr{^lib/.*\.[ch]$},
         name  => $include,
-        never => qr{^(?:mpi|hip/.*|cuda.*|slurm/.*|pmi2?)\b},
-        why   => 'lib knows neither MPI, nor GPUs, nor schedulers',
-        plant => [ 'lib/clock.c', '#include <mpi.h>' ],
+        never => qr{^(?:hip/.*|cuda.*|slurm/.*|pmi2?)\b},
+        why   => 'lib knows neither GPUs nor schedulers',
+        plant => [ 'lib/job.c', '#include <slurm/pmi2.h>' ],
     },
     {   where => qr{^lib/.*\.[ch]$},
         name  => $include,
@@ -41,10 +47,10 @@ my @rules = (
         why   => 'lib depends on nothing of the suite',
         plant => [ 'lib/clock.c', '#include "stream/options.h"' ],
     },
-    {   where => qr{^lib/.*\.[ch]$},
+    {   where => qr{^lib/(?!launcher\.[ch]$).*\.[ch]$},
         name  => qr/"([^"]*\bSLURM_\w*|[^"]*\bPBS_\w*|[^"]*\.ref)"/,
         never => qr/./,
-        why   => 'lib reads neither limits nor a scheduler\'s variables',
+        why   => 'lib reads neither limits nor, but for one file, a scheduler\'s variables',
         plant => [ 'lib/clock.c', 'getenv("SLURM_JOB_ID");' ],
     },
     (   map {

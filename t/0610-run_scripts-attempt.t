@@ -23,7 +23,7 @@ use Assay::Ledger;
 my $tree = make_tree();
 my $script = "$tree->{scripts}/run_stream";
 copy(source_dir() . '/reference/any-machine.ref', $tree->{reference});
-my $clauses = () = slurp("$tree->{reference}/any-machine.ref") =~ /^\[clause/mg;
+my $clauses = () = slurp("$tree->{reference}/any-machine.ref") =~ /^\[clause stream[.]/mg;
 
 # run_stream in a new campaign: exit status, stdout, stderr, campaign.
 my $campaigns = 0;

@@ -23,7 +23,7 @@ require Assay::Ledger;
 delete @ENV{grep {/^(?:SLURM|ASSAY_(?:SYSTEM|REFERENCES|CAMPAIGN))/} keys %ENV};
 my $top = tempdir('assay test-XXXXXX', TMPDIR => 1, CLEANUP => 1);
 chdir $top or die "chdir: $!";
-my $clauses = () = slurp(source_dir() . '/reference/any-machine.ref') =~ /^\[clause/mg;
+my $clauses = () = slurp(source_dir() . '/reference/any-machine.ref') =~ /^\[clause stream[.]/mg;
 
 sub run_stream { return run_command($script, '-r', @_) }
 

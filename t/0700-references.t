@@ -155,7 +155,8 @@ for my $system (sort @systems) {
 
 subtest 'any-machine' => sub {
     my $file = "$references/any-machine.ref";
-    my @rows = rows(Assay::Reference::load($file));
+    my @rows = grep { $_->{clause}{metric} =~ /\Astream[.]/ }
+        rows(Assay::Reference::load($file));
     $_->{keys} = {threads => 2, elements => 14417920, stores => 'regular', write_allocate => 'no'}
         for @rows;
     is_deeply [map { $_->{metric} } @rows], [qw(copy scale add triad median minimum maximum)],

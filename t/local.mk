@@ -5,6 +5,7 @@
 unit_tests += \
 	%D%/unit/affinity \
 	%D%/unit/clock \
+	%D%/unit/job \
 	%D%/unit/kernels \
 	%D%/unit/memory \
 	%D%/unit/option \
@@ -18,6 +19,21 @@ unit_tests += \
 	%D%/unit/units \
 	%D%/unit/verify \
 	# end of unit_tests
+
+if MPI
+test_programs += %D%/programs/msgrate_faulty %D%/programs/overhead_faulty
+endif
+%C%_programs_overhead_faulty_SOURCES = \
+	%D%/programs/mpi_faults.c \
+	$(smb_mpi_overhead_SOURCES) \
+	# end of %C%_programs_overhead_faulty_SOURCES
+%C%_programs_overhead_faulty_LDADD = $(smb_mpi_overhead_LDADD)
+%C%_programs_msgrate_faulty_SOURCES = \
+	%D%/programs/mpi_faults.c \
+	%D%/programs/mpi_nodes.c \
+	$(smb_msgrate_SOURCES) \
+	# end of %C%_programs_msgrate_faulty_SOURCES
+%C%_programs_msgrate_faulty_LDADD = $(smb_msgrate_LDADD)
 
 # Programs that tests run, each of one file of its name.
 test_programs += \
@@ -46,7 +62,9 @@ test_scripts += \
 	%D%/0600-run_scripts-options.t \
 	%D%/0610-run_scripts-attempt.t \
 	%D%/0620-run_scripts-stream.t \
+	%D%/0650-run_scripts-mpi.t \
 	%D%/0700-references.t \
+	%D%/0750-references-smb.t \
 	%D%/1000-stream-layouts.t \
 	%D%/1010-stream-record.t \
 	%D%/1020-stream-options.t \
@@ -56,6 +74,13 @@ test_scripts += \
 	%D%/1060-stream-clock.t \
 	%D%/1070-stream-kernels.t \
 	%D%/1080-stream-memcheck.t \
+	%D%/2000-job.t \
+	%D%/2100-overhead.t \
+	%D%/2110-overhead-refusals.t \
+	%D%/2500-msgrate-layout.t \
+	%D%/2510-msgrate-refusals.t \
+	%D%/2520-msgrate-faults.t \
+	%D%/2530-msgrate-nodes.t \
 	# end of test_scripts
 
 # Those of test_scripts that depend on how the programs were compiled.
@@ -75,10 +100,16 @@ compiled_tests += \
 	%D%/1060-stream-clock.t \
 	%D%/1070-stream-kernels.t \
 	%D%/1080-stream-memcheck.t \
+	%D%/2100-overhead.t \
+	%D%/2110-overhead-refusals.t \
+	%D%/2500-msgrate-layout.t \
+	%D%/2520-msgrate-faults.t \
+	%D%/2530-msgrate-nodes.t \
 	# end of compiled_tests
 
 # Files, and folders of which everything is distributed.
 test_data += \
+	%D%/Mpi.pm \
 	%D%/Probe.pm \
 	%D%/Stream.pm \
 	%D%/data/judge \

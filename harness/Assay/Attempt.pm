@@ -190,6 +190,7 @@ sub _enter {
                 script           => $plan->{script},
                 host             => $plan->{host},
                 hosts            => join(q{,}, @{$plan->{nodes}}),
+                defined $plan->{pairs} ? (pairs => $plan->{pairs}) : (),
                 job              => Assay::Nodes::job() // 'none',
                 status           => $status,
                 reason           => $reason,

@@ -105,6 +105,7 @@ Hold records to the clauses of a reference and print the verdicts as TAP.
 Of a DIR, all files *.record under it are judged.
 
       --reference FILE  a reference; may be repeated; all its clauses are owed
+                        (any-machine.ref: those of what was run)
       --system NAME     the references of this system, as far as something
                         was run that they speak of
       --whole           all clauses are owed, run or not
@@ -186,10 +187,16 @@ sub _owed {
     my %ran = map { $_->{bench} => 1 } grep { defined $_->{bench} }
         @{$run->{data}{records}};
 
+    # What must hold anywhere is owed by what was run; it promises nothing.
+    my $heading = $run->{reference}{heading};
+    my %anywhere = map { $_ => 1 }
+        grep { ($heading->{$_}{system} // q{}) =~ /\Aany-machine\b/ } keys %$heading;
+
     my (@owed, @rest);
     for my $clause (@clauses) {
         my ($bench) = $clause->{metric} =~ /\A([^.]+)/;
-        my $is = $opt->{whole} || $named{$clause->{file}} || $ran{$bench};
+        my $is = $opt->{whole} || $ran{$bench}
+            || $named{$clause->{file}} && !(%ran && $anywhere{$clause->{file}});
         push @{$is ? \@owed : \@rest}, $clause;
     }
     return (\@owed, \@rest);

@@ -102,15 +102,21 @@ sub expand_tasks {
     return @tasks;
 }
 
+# Components of a heterogeneous job, or undef.
+sub _components {
+    my $components = $ENV{SLURM_HET_SIZE} // $ENV{SLURM_PACK_SIZE};
+    die "SLURM_HET_SIZE '$components' is no number of components\n"
+        if defined $components && $components !~ /\A[1-9][0-9]{0,3}\z/;
+    return $components;
+}
+
 # The compressed lists of the job in %ENV, one for each of its components.
 sub _job_lists {
-    my $components = $ENV{SLURM_HET_SIZE} // $ENV{SLURM_PACK_SIZE};
+    my $components = _components();
     if (!defined $components) {
         return grep { defined && $_ ne q{} }
             $ENV{SLURM_JOB_NODELIST} // $ENV{SLURM_NODELIST};
     }
-    die "SLURM_HET_SIZE '$components' is no number of components\n"
-        if $components !~ /\A[1-9][0-9]{0,3}\z/;
     return map { _component($_) } 0 .. $components - 1;
 }
 
@@ -178,8 +184,57 @@ sub coverage {
     return map { _same_host($_, $host) ? $host : $_ } @hosts if @here;
     die "job $job runs on other nodes than $host:"
         . " start this with sbatch, or srun --nodes=1 --ntasks=1\n"
-        if _output(qw(scontrol --oneliner show job), $job);
+        if _alive($job);
     return $host;
+}
+
+# Does the scheduler know this job? Its variables outlive it.
+sub _alive {
+    my ($job) = @_;
+    return scalar _output(qw(scontrol --oneliner show job), $job);
+}
+
+# allocation(HOST): what a parallel program may be launched on. Returns who
+# launches (slurm, flux; hosts, where no scheduler that answers does; het, which
+# nothing here can launch on; none: this host alone), then the hosts, each with
+# its tasks, or '-' where nobody says how many: ['n1', 24], ... HOST stands for
+# the node on which it is; it need not be one of them, since a launcher reaches
+# them all.
+sub allocation {
+    my ($host) = @_;
+
+    my $job = job();
+    my @hosts = defined $job ? _job_hosts() : ();
+    return _flux_allocation($host) if !@hosts;
+    my $alive = _alive($job);
+    return ('none', [$host, q{-}])
+        if !$alive && !grep { _same_host($_, $host) } @hosts;
+    my @tasks = _job_tasks(scalar @hosts);
+    my @places = map { [_same_host($hosts[$_], $host) ? $host : $hosts[$_],
+        $tasks[$_] // q{-}] } 0 .. $#hosts;
+    return (defined _components() ? 'het' : $alive ? 'slurm' : 'hosts', @places);
+}
+
+# The tasks of each of so many nodes; none where the variables don't tell.
+sub _job_tasks {
+    my ($nodes) = @_;
+
+    my $text = $ENV{SLURM_TASKS_PER_NODE};
+    return if !defined $text || defined _components();
+    my @tasks = expand_tasks($text);
+    die "tasks per node '$text' are those of " . @tasks
+        . " nodes, and the job has $nodes\n"
+        if @tasks != $nodes;
+    return @tasks;
+}
+
+sub _flux_allocation {
+    my ($host) = @_;
+
+    my ($list) = defined $ENV{FLUX_URI} ? _output(qw(flux getattr hostlist)) : ();
+    return ('none', [$host, q{-}]) if !defined $list;
+    return ('flux', map { [_same_host($_, $host) ? $host : $_, q{-}] }
+            expand_nodes($list));
 }
 
 sub _same_host {
@@ -210,24 +265,36 @@ sub main {
     my @arguments = @_;
     shift @arguments if @arguments && $arguments[0] eq __PACKAGE__;
 
-    my ($job, $host) = (0, hostname());
+    my ($job, $allocation, $host) = (0, 0, hostname());
     my $ok = GetOptionsFromArray(
         \@arguments,
-        'job'    => \$job,
-        'host=s' => \$host
+        'job'        => \$job,
+        'allocation' => \$allocation,
+        'host=s'     => \$host
     );
-    if (!$ok || ($job ? @arguments : !@arguments)) {
-        print {*STDERR} "usage: assay campaign nodes LIST...|--job [--host NAME]\n";
+    if (!$ok || $job + $allocation + (@arguments > 0) != 1) {
+        print {*STDERR} 'usage: assay campaign nodes'
+            . " LIST...|--job|--allocation [--host NAME]\n";
         return 2;
     }
-    my @hosts
-        = eval { $job ? coverage($host) : map { expand_nodes($_) } @arguments };
+    my @hosts = eval {
+              $job        ? coverage($host)
+            : $allocation ? _allocation_lines($host)
+            :               map { expand_nodes($_) } @arguments;
+    };
     if (my $error = $@) {
         print {*STDERR} "assay campaign nodes: $error";
         return 2;
     }
     say for @hosts;
     return 0;
+}
+
+sub _allocation_lines {
+    my ($host) = @_;
+
+    my ($launcher, @places) = allocation($host);
+    return ($launcher, map {"$_->[0] $_->[1]"} @places);
 }
 
 1;
@@ -242,6 +309,7 @@ Assay::Nodes - the nodes of a job, as the scheduler names them
 
     assay campaign nodes 'n[009-011],x[1-2]n[01-02]'
     assay campaign nodes --job
+    assay campaign nodes --allocation
 
 =head1 DESCRIPTION
 
@@ -252,6 +320,10 @@ that a run on this host has to account for: in a Slurm job all of its nodes
 Numbers keep their leading zeros. A list that can't be read is an error (exit
 2), never a host. C<scontrol> is asked first, and believed where it succeeds
 and names as many hosts as the list has; it isn't needed.
+
+With B<--allocation> the first line says who can launch a parallel program here
+(C<slurm>, C<flux>, C<hosts>, C<het>, C<none>); each further line is a host and
+the tasks that the scheduler has given it, C<-> where it doesn't say.
 
 Where the variables of a job are set but this host is none of its nodes, either
 they are left over, which is ignored, or the job lives and this is the wrong

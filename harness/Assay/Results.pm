@@ -261,12 +261,14 @@ sub judge {
 sub _judge_arguments {
     my ($self, $attempts, $strict) = @_;
 
-    my (%reference, %node, @nodes);
+    my (%reference, %node, @nodes, %pair);
     for my $attempt (@{$attempts}) {
         $reference{$_} = 1 for split q{ }, $attempt->{reference};
         push @nodes, grep { !$node{$_}++ } split /,/, $attempt->{hosts};
+        $pair{$_} = 1 for split /,/, $attempt->{pairs} // q{};
     }
     my @arguments = ('--nodes', join q{,}, @nodes);
+    push @arguments, '--pairs', join q{,}, sort keys %pair if %pair;
     push @arguments, '--strict' if $strict;
     push @arguments, map { ('--reference', "$self->{folder}/reference/$_") }
         sort keys %reference;

@@ -44,7 +44,7 @@ sub main {
     options(
         \@arguments, \%plan, 'print', 'strict', 'results=s', 'script=s',
         'benchmark=s', 'program=s', 'system=s', 'why=s', 'references=s',
-        'nodes=s', 'limit=i'
+        'nodes=s', 'limit=i', 'pairs=s', 'invalid=s'
     );
     for my $key (qw(script benchmark program system why references nodes)) {
         die "--$key is missing: this is for run_scripts to call\n"
@@ -57,7 +57,15 @@ sub main {
     $plan{references} = [_select_references(\%plan)];
     if ($plan{print}) {
         print _describe(\%plan);
-        return 0;
+        return 0 if !defined $plan{invalid};
+        print {*STDERR} printable("$plan{script}: $plan{invalid}"), "\n";
+        return 3;
+    }
+    if (defined $plan{invalid}) {
+        print annotate(
+            Assay::Results::failure_tap("$plan{script}: $plan{invalid}"),
+            "$plan{script} on $plan{host}: nothing was run");
+        return 3;
     }
     if (!@{$plan{references}}) {
         print Assay::Results::failure_tap(nothing_promised(\%plan));
@@ -194,6 +202,7 @@ sub _describe {
         (map {"reference = $_->{path}"} @{$plan->{references}}),
         'nodes = ' . join(q{ }, @{$plan->{nodes}}),
         defined $job ? "job = $job" : (),
+        defined $plan->{invalid} ? "shape = INVALID: $plan->{invalid}" : (),
         @{$plan->{references}} ? () : nothing_promised($plan),
     );
     return join(q{}, map { '# ' . printable($_) . "\n" } @lines)
@@ -339,6 +348,7 @@ Assay::RunScript - one attempt, as a run_script hands it over
     assay campaign attempt --script run_stream --benchmark stream
         --references DIR --system NAME --why TEXT --nodes LIST
         [--results DIR] [--limit SECONDS] [--strict] [--print]
+        [--pairs LIST] [--invalid TEXT]
         --program PATH -- COMMAND...
 
 =head1 DESCRIPTION

@@ -82,6 +82,8 @@ sub fill {
         command     => $tree->{command},
         reference   => $tree->{reference},
         layout      => 'build',
+        mpi         => $tree->{mpi} // q{},
+        mpirun      => $tree->{mpirun} // q{},
     );
     $text =~ s/\@assay_(\w+)\@/$token{$1}/g;
     my ($name) = $file =~ m{/([^/]+?)(?:[.]in)?\z};

@@ -1,0 +1,122 @@
+#!/usr/bin/perl
+#
+# How a job of several processes ends: alike on all ranks, within seconds, with
+# what was finished in the record, whatever one of them does.
+
+use 5.016;
+use strict;
+use warnings;
+
+use FindBin;
+use Test::More;
+use Time::HiRes qw(time);
+
+use lib $FindBin::Bin;
+use Mpi;
+use Probe;
+
+my $program = 't/programs/mpi_probe';
+plan skip_all => missing($program) if missing($program);
+
+# Run and say what the job did: status, how many figures, and the seconds.
+sub deed {
+    my ($options, $setting, $ranks) = @_;
+    my $start = time;
+    my $run = job($ranks // 2, $program, "$options \@", $setting);
+
+    $run->{seconds} = time - $start;
+    $run->{figures} = scalar metrics($run);
+    $run->{own} = join "\n", grep {/^mpi_probe: /} split /\n/, $run->{err};
+    return $run;
+}
+
+subtest 'all is well' => sub {
+    my $run = deed('--do=nothing');
+    is $run->{status}, 0, 'exit status 0' or diag $run->{err};
+    is verdict($run), 'good', 'a whole record';
+    is $run->{own}, q{}, 'nothing to say';
+    like $run->{out}, qr/\Aranks 2 nodes 1 ppn 2 block \| (?:Open MPI|MPICH|MV|Intel)[^|]* \d[^|]*\| .*\S\n\z/,
+        'one rank prints: the job, the library, what carries messages';
+    is scalar(grep {/^record /} split /\n/, $run->{record}), 1, 'one record';
+    my ($env) = grep { $_->{ranks} } map { Assay::Text::split_fields(s/^\S+//r) }
+        Probe::lines($run, 'env');
+    is "$env->{ranks} $env->{nodes} $env->{ppn} $env->{placement}", '2 1 2 block',
+        'with the job';
+    ok $env->{mpi} && $env->{transport} && $env->{hosts}, 'and the library';
+};
+
+subtest 'more ranks than CPUs' => sub {
+    my $run = deed('--do=nothing', undef, 8);
+    is $run->{status}, 0, 'eight ranks' or diag $run->{err};
+    like $run->{out}, qr/\Aranks 8 nodes 1 ppn 8 block /, '... of one node';
+    is verdict($run), 'good', '... with a whole record';
+};
+
+# What happens to whom: the exit status (or any but 0), the figures that are
+# kept, what is said, what the end line may say.
+my @deeds = (
+    ['die', 0, 99, 1, qr/\Ampi_probe: asked to: die\z/, qr/^spoiled: .*asked to: die|failed/],
+    ['die', 1, 99, 1, qr/\Ampi_probe: rank 1 on \S+: asked to: die\z/, qr/./],
+    ['kill', 1, undef, 1, qr/\A\z/, qr/./],
+    ['error', 1, 99, 1, qr/\Ampi_probe: rank 1 on \S+: MPI: .*rank/i, qr/./],
+    ['hang', 0, undef, 1, qr/^mpi_probe: no progress within 1 s: the deed$/m, qr/no progress within 1 s/],
+    ['hang', 1, undef, 1, qr/^mpi_probe: no progress within 1 s: the deed$/m, qr/no progress within 1 s/],
+    ['wrong', 1, 1, 2, qr/^mpi_probe: rank 1 on \S+: data: wrong data: asked to$/m, qr/^wrong/],
+    ['refuse', 0, 77, 1, qr/\Ampi_probe: asked to: refuse\z/, qr/./],
+);
+for my $deed (@deeds) {
+    my ($what, $rank, $status, $figures, $says, $ends) = @{$deed};
+    subtest "rank $rank: $what" => sub {
+        my $watchdog = $what eq 'hang' ? 1 : 30;
+        my $run = deed("--do=$what --rank=$rank --watchdog=$watchdog");
+        if (defined $status) { is $run->{status}, $status, "exit status $status" }
+        else { isnt $run->{status}, 0, 'exit status is not 0' }
+        cmp_ok $run->{seconds}, '<', 20, 'within seconds';
+        is $run->{figures}, $figures, 'what was finished is in the record';
+        like $run->{own}, $says, 'said once, by whom it concerns';
+        like verdict($run), $ends, 'the record is no measurement';
+        isnt verdict($run), 'good', '... at any rate';
+    };
+}
+
+subtest 'MPI that hangs in its end' => sub {
+    my $run = deed('--do=nothing', 'MPI_LATE=yes');
+    cmp_ok $run->{seconds}, '<', 30, 'the program ends';
+    is verdict($run), 'good', '... its record being whole';
+    like $run->{own}, qr/\Ampi_probe: MPI did not end within \d+ s/, '... and says so'
+        if library() =~ /\AOpen MPI/;    # hydra may lose what comes last
+};
+
+subtest 'refused before it starts' => sub {
+    my $run = deed('--nonsense');
+    is $run->{status}, 2, 'a bad option: exit status 2';
+    is $run->{own}, "mpi_probe: '--nonsense' is no option (see --help)", '... said once';
+    is $run->{record}, undef, '... and no record';
+    $run = deed('', undef, 3);
+    is $run->{status}, 2, 'an odd number of ranks: exit status 2';
+    like $run->{own}, qr/\Ampi_probe: ranks: 3 found, an even number, 2 or more needed \(the launcher says 3, \w+\)\z/,
+        '... with what the launcher says';
+    $run = job(2, $program, '--record=/dev/full');
+    is $run->{status}, 99, 'a record that can not be written: 99';
+    is scalar(() = $run->{err} =~ /^mpi_probe: /mg), 1, '... said once';
+    $run = job(2, $program, '--help');
+    is $run->{status}, 0, '--help';
+    is scalar(() = $run->{out} =~ /^usage:/mg), 1, '... printed once';
+};
+
+subtest 'alone' => sub {
+    my $run = alone($program, '@');
+    is $run->{status}, 2, 'no launcher';
+    like $run->{err}, qr/1 found, .*\(no launcher: /, '... which is said';
+    $run = alone($program, '@', 'SLURM_JOB_ID=7 SLURM_NTASKS=2');
+    like $run->{err}, qr/1 found, .*allocation of 2 tasks/, 'in an allocation';
+    $run = alone($program, '@',
+        'SLURM_STEP_ID=0 SLURM_STEP_NUM_TASKS=4 SLURM_NTASKS=4 SLURM_PROCID=0')
+        if library() =~ /MPICH/;
+    like $run->{err}, qr/job of 1 rank, the launcher says 4 \(SLURM_STEP_NUM_TASKS\).*--mpi=pmi2/,
+        'in a step of four: all sizes, and the cure' if library() =~ /MPICH/;
+    $run = job(2, $program, '@', 'SLURM_NTASKS=4');
+    is $run->{status}, 0, 'a job of another size than the allocation';
+};
+
+done_testing;

@@ -1,0 +1,76 @@
+#!/usr/bin/perl
+#
+# msgrate on several nodes, though there is one: the shapes that it takes and
+# those that it refuses, each node's rate, and the slowest one by name.
+
+use 5.016;
+use strict;
+use warnings;
+
+use FindBin;
+use Test::More;
+
+use lib $FindBin::Bin;
+use Mpi;
+use Probe;
+
+my $program = 't/programs/msgrate_faulty';
+plan skip_all => missing($program) if missing($program);
+
+# MAP says on which node each rank is.
+sub on_nodes {
+    my ($map, $options, $more) = @_;
+    my $ranks = 1 + ($map =~ tr/,//);
+    return job($ranks, $program, "-c 4096 $options", "MPI_NODES=$map " . ($more // q{}));
+}
+
+subtest 'two nodes' => sub {
+    my $run = on_nodes('0,1', '-p 1 -i 8 @', 'MPI_FAULT=slow:1');
+    is $run->{status}, 0, 'no --functional is needed' or diag $run->{err};
+    is verdict($run), 'good', 'the record is whole';
+    unlike $run->{out} . $run->{record}, qr/functional only|functional=yes/,
+        'nothing is marked functional';
+    unlike $run->{err}, qr/share a node/, 'no peers share a node';
+    my @nodes = grep { $_->{per} eq 'node' && $_->{name} eq 'all_start' } metrics($run);
+    is join(q{ }, sort map { $_->{host} } @nodes), 'n1 n2', 'a rate of each node';
+    my %rate = map { ($_->{host} => $_->{value}) } @nodes;
+    cmp_ok $rate{n2}, '<=', 256 / 2e-3, '... that of n2 with its delay';
+    my ($job) = grep { $_->{per} eq 'job' && $_->{name} eq 'all_start' } metrics($run);
+    # Of means of times: 2 / (1/a + 1/b) each.
+    my $both = 4 / (1 / $rate{n1} + 1 / $rate{n2});
+    cmp_ok abs($both / $job->{value} - 1), '<', 1e-9, '... and of both together';
+    my ($slow) = sort { $rate{$a} <=> $rate{$b} } keys %rate;
+    my $rate = sprintf '%.2f', $rate{$slow};
+    like $run->{out}, qr/^# all_start .*; a node: median \S+, slowest $slow with \Q$rate\E$/m,
+        'the slowest is named';
+    is Probe::line($run, 'opt')->{mock_nodes}, 0, 'no node is made up';
+
+    open my $file, '>:raw', 'msgrate.record' or die;
+    print {$file} $run->{record};
+    close $file or die;
+    my ($assay, $reference) = (program('harness/assay'), source('reference/any-machine.ref'));
+    my $out = qx{$^X '$assay' judge --strict --nodes n1,n2 --reference '$reference' msgrate.record 2>&1};
+    is $?, 0, 'any-machine.ref takes it' or diag $out;
+    is scalar(my @ok = $out =~ /^ok/mg), 8, '... four rates of two nodes';
+    unlink 'msgrate.record';
+};
+
+subtest 'placement' => sub {
+    my $run = on_nodes('0,1,2,0,1,2', '-p 2 -n 2 -i 2 -o @');
+    is $run->{status}, 0, 'six ranks, cyclic, -n 2' or diag $run->{err};
+    like $run->{out}, qr/\A6 2 2 128 8 4096 2(?: \d+\.\d\d){4}\n\z/, '... in one line';
+    is Probe::line($run, 'opt')->{placement}, 'cyclic', '... as the record says';
+    my %refused = (
+        '0,1,0,1 -p 1 -n 1' => qr/-n 1: there are 2 ranks on each node/,
+        '0,1,1 -p 1'        => qr/n1 has 1 ranks? and n2 has 2: all nodes must have the same/,
+        '0,1 -p 2'          => qr/-p 2: 2 distinct peers on other nodes need 3 nodes, and there are 2/,
+    );
+    for my $what (sort keys %refused) {
+        my ($map, $options) = $what =~ /(\S+) (.*)/;
+        $run = on_nodes($map, $options);
+        is $run->{status}, 2, "$what: exit 2" or diag $run->{err};
+        like $run->{err}, $refused{$what}, '... and why';
+    }
+};
+
+done_testing;

@@ -1,0 +1,99 @@
+package Mpi;
+
+# Run programs of this build under its MPI's own launcher, in a directory of
+# their own, and read what they left.  Everything of Probe may be used on the
+# result.
+
+use strict;
+use warnings;
+
+use Cwd qw(abs_path);
+use Exporter qw(import);
+use File::Basename qw(dirname);
+use FindBin;
+use lib $FindBin::Bin;
+use Probe;
+
+our @EXPORT = qw(alone job keys_of launcher library metrics missing program
+    slurp source);
+
+my $source = $ENV{ASSAY_SRCDIR} || abs_path(dirname(__FILE__) . '/..');
+my $build = $ENV{ASSAY_BUILDDIR} || $source;
+
+use constant LIMIT => 60;    # seconds that a job of a test may take
+
+# What a launcher or a scheduler left behind, and what tests set, is not ours.
+delete @ENV{grep {/^(?:SLURM|FLUX|PMI|PMIX|OMPI|MPIEXEC|HYDRA|MPIR_CVAR)_/} keys %ENV};
+
+# Ranks that wait give way to those that work: there may be more than CPUs.
+$ENV{OMPI_MCA_mpi_yield_when_idle} = 1;
+$ENV{"OMPI_ALLOW_RUN_AS_ROOT$_"} = 1 for q{}, '_CONFIRM';
+
+sub source { return "$source/$_[0]" }
+
+# A variable of the build's Makefile.
+sub _variable {
+    my ($name) = @_;
+    my $makefile = slurp("$build/Makefile") // q{};
+
+    return $makefile =~ /^\Q$name\E = (.+)$/m ? $1 : q{};
+}
+
+sub library { return _variable('MPI_LIBRARY') }
+
+# The folder and name of a program, "smb/msgrate".
+sub program { return "$build/$_[0]" }
+
+# The words that start N ranks; with more than CPUs, too.
+sub launcher {
+    my ($ranks) = @_;
+    my @more = library() =~ /\AOpen MPI/ ? '--oversubscribe' : ();
+
+    return (_variable('MPIRUN'), '-n', $ranks, @more);
+}
+
+# Why there is nothing to test, or nothing.
+sub missing {
+    my ($name) = @_;
+
+    return 'no MPI in this build' if library() eq q{} || !-x program($name);
+    return 'MPI has no launcher here' if !-x _variable('MPIRUN');
+    return;
+}
+
+# Run the program under the launcher, or without: OPTIONS are the words of a
+# shell, in which @ stands for a record. SETTING, words before the launcher's,
+# may set variables.
+sub job {
+    my ($ranks, $name, $options, $setting) = @_;
+    my $words = join q{ }, launcher($ranks);
+
+    return alone($name, $options, ($setting // q{}) . " timeout -k 5 @{[LIMIT]} $words");
+}
+
+sub alone {
+    my ($name, $options, $before) = @_;
+    my $path = program($name);
+
+    return probe(($before // q{}) . " '$path' $options </dev/null");
+}
+
+# The fields of all metric lines of a name (or all), as hashes.
+sub metrics {
+    my ($run, $name) = @_;
+    my @fields = map { Assay::Text::split_fields(s/^\S+//r) }
+        Probe::lines($run, 'metric');
+
+    return grep { !defined $name || $_->{name} eq $name } @fields;
+}
+
+# What tells a metric line from others, as one text.
+sub keys_of {
+    my ($fields) = @_;
+    my %keys = %{$fields};
+
+    delete @keys{qw(value n best min q1 median q3 max)};
+    return join q{ }, map {"$_=$keys{$_}"} sort keys %keys;
+}
+
+1;

@@ -1,0 +1,85 @@
+/* mpi_faults.c - what can go wrong in a job, on demand: linked before MPI.
+ *
+ * MPI_FAULT=KIND:RANK, for the calls of MPI_Waitall and MPI_Wait of that rank
+ * (-1: all), counted together:
+ *
+ *     data  a byte of what the third one has received is changed
+ *     die   the third one kills the process
+ *     hang  the third one never returns
+ *     slow  each of them takes 2 ms more
+ *
+ * With MPI_FAULT_BYTES=N those calls count that come after a receive or a send
+ * of so many bytes was posted, and others don't.
+ */
+#include "config.h"
+
+#include <mpi.h>
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static unsigned char *received; /* by the last receive that was posted */
+static int posted;              /* bytes, or what it counts in */
+
+int MPI_Irecv(void *buf, int count, MPI_Datatype type, int source, int tag,
+              MPI_Comm comm, MPI_Request *request)
+{
+    if (count > 0)
+        received = buf;
+    posted = count;
+    return PMPI_Irecv(buf, count, type, source, tag, comm, request);
+}
+
+int MPI_Isend(const void *buf, int count, MPI_Datatype type, int target,
+              int tag, MPI_Comm comm, MPI_Request *request)
+{
+    posted = count;
+    return PMPI_Isend(buf, count, type, target, tag, comm, request);
+}
+
+static int is_for_me(const char *fault)
+{
+    int rank, whom = atoi(strchr(fault, ':') + 1);
+
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    return whom < 0 || whom == rank;
+}
+
+static void after_wait(void)
+{
+    static int calls;
+    const char *fault = getenv("MPI_FAULT"), *bytes = getenv("MPI_FAULT_BYTES");
+
+    if (!fault || !strchr(fault, ':') || !is_for_me(fault) ||
+        (bytes && atoi(bytes) != posted))
+        return;
+    calls++;
+    if (strncmp(fault, "slow", 4) == 0)
+        usleep(2000);
+    if (calls != 3)
+        return;
+    if (strncmp(fault, "data", 4) == 0 && received)
+        *received ^= 1;
+    if (strncmp(fault, "die", 3) == 0)
+        raise(SIGKILL);
+    while (strncmp(fault, "hang", 4) == 0)
+        pause();
+}
+
+int MPI_Waitall(int n, MPI_Request *requests, MPI_Status *statuses)
+{
+    int result = PMPI_Waitall(n, requests, statuses);
+
+    after_wait();
+    return result;
+}
+
+int MPI_Wait(MPI_Request *request, MPI_Status *status)
+{
+    int result = PMPI_Wait(request, status);
+
+    after_wait();
+    return result;
+}
