@@ -67,7 +67,7 @@ assay_refuse() {
 # Print the script's own header from `# usage:` on.
 assay_usage() {
     sed -n -e "/^#SBATCH/d" -e "/^# usage:/,/^\$/ s/^# \{0,1\}//p" \
-        "$assay_run_scripts/$assay_script"
+        "$assay_run_scripts/$assay_script" || exit 99
 }
 
 # assay_option NAME VALUE: store one option, checked.

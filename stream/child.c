@@ -2,7 +2,9 @@
 #include "config.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -18,13 +20,17 @@ extern char **environ;
 
 static void add_bytes(struct words *words, const char *text, size_t length)
 {
-    char **grown = realloc(words->word, (words->n + 2) * sizeof(*grown));
-    char *word = grown ? malloc(length + 1) : NULL;
+    char **grown, *word;
 
+    if (words->failed)
+        return;
+    grown = realloc(words->word, (words->n + 2) * sizeof(*grown));
+    word = grown ? malloc(length + 1) : NULL;
     if (grown)
         words->word = grown;
     if (!word) {
         words_free(words);
+        words->failed = true;
         return;
     }
     memcpy(word, text, length);
@@ -73,17 +79,38 @@ static _Noreturn void become(const struct child *child, int output)
     _exit(127);
 }
 
-/* Everything from fd, of which the first OUTPUT_MOST bytes are kept. */
-static char *read_all(int fd)
+static bool has_ended(pid_t pid, int *status, int flags)
+{
+    pid_t ended;
+
+    do
+        ended = waitpid(pid, status, flags);
+    while (ended < 0 && errno == EINTR);
+    return ended == pid;
+}
+
+/* What comes from fd until the child ends, of which the first OUTPUT_MOST
+ * bytes are kept. Who holds the other end and lives on, a daemon that the
+ * child has left behind, is not waited for. */
+static char *read_all(int fd, pid_t pid, bool *ended, int *status)
 {
     char *text = malloc(OUTPUT_MOST + 1), rest[4096];
     size_t length = 0;
 
     while (text) {
+        struct pollfd input = {.fd = fd, .events = POLLIN};
         size_t space = OUTPUT_MOST - length;
-        ssize_t got = space ? read(fd, text + length, space)
-                            : read(fd, rest, sizeof(rest));
+        ssize_t got;
+        int ready;
 
+        *ended = *ended || has_ended(pid, status, WNOHANG);
+        ready = poll(&input, 1, *ended ? 0 : 100);
+        if (*ended && (ready == 0 || space == 0))
+            break;
+        if (ready <= 0)
+            continue;
+        got = space ? read(fd, text + length, space)
+                    : read(fd, rest, sizeof(rest));
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
@@ -95,22 +122,13 @@ static char *read_all(int fd)
     return text;
 }
 
-static int wait_for(pid_t pid)
-{
-    int status;
-
-    while (waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR)
-            return -1;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
 int child_run(const struct child *child)
 {
-    int ends[2] = {-1, -1};
+    int ends[2] = {-1, -1}, status = 0;
+    bool ended = false;
     pid_t pid;
 
-    if (!child->argv->word) {
+    if (!child->argv->word || (child->envp && child->envp->failed)) {
         errno = ENOMEM;
         return -1;
     }
@@ -124,8 +142,11 @@ int child_run(const struct child *child)
     }
     if (child->output) {
         close(ends[1]);
-        *child->output = pid > 0 ? read_all(ends[0]) : NULL;
+        *child->output =
+            pid > 0 ? read_all(ends[0], pid, &ended, &status) : NULL;
         close(ends[0]);
     }
-    return pid < 0 ? -1 : wait_for(pid);
+    if (pid < 0 || (!ended && !has_ended(pid, &status, 0)))
+        return -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }

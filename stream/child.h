@@ -2,6 +2,7 @@
 #ifndef STREAM_CHILD_H
 #define STREAM_CHILD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* A list of words for exec, which owns its words; {0} is empty. A failed
@@ -9,6 +10,7 @@
 struct words {
     char **word; /* NULL-terminated, or NULL */
     size_t n;
+    bool failed; /* no more words are taken */
 };
 
 void words_add(struct words *words, const char *word);

@@ -20,7 +20,8 @@ static size_t cores_of(const struct assay_topology *t, unsigned node)
 }
 
 /* Can memory be had on the node? A kernel without NUMA, or a container that
- * forbids binding, still has its one node. */
+ * forbids binding, still has its one node; of several, all must be had, or
+ * the run ends. */
 static bool bindable(const struct plan *plan, int node)
 {
     void *page = assay_map(4096, ASSAY_HUGE_NEVER, node);
@@ -64,6 +65,8 @@ void stream_mode_numa(const struct plan *plan)
 
     if (t->nnumas == 0)
         assay_die(plan->run, ASSAY_NOTRUN, "no NUMA node can be told");
+    for (size_t j = 0; j < t->nnumas; j++)
+        bindable(plan, (int)t->numas[j].node);
     for (size_t i = 0; i < t->nnumas; i++) {
         if (t->numas[i].cpus == 0)
             continue;

@@ -44,8 +44,7 @@ static void check_peer(const struct plan *plan, const struct setup *setup,
     struct setup of_theirs = *setup;
     struct assay_fields keys;
     bool same_size = theirs->elements == setup->elements;
-    bool same_threads =
-        theirs->threads ? theirs->threads == threads : threads == 1;
+    bool same_threads = theirs->threads == threads;
 
     of_theirs.source = "original";
     keys = stream_keys(plan, &of_theirs, threads);
@@ -63,9 +62,14 @@ static void check_peer(const struct plan *plan, const struct setup *setup,
     else if (setup->round == 1)
         assay_warn(plan->run, "the original does not say how long its arrays "
                               "are");
-    if (!same_threads && setup->round == 1)
-        assay_warn(plan->run, "the original says %llu threads, ours were %zu",
-                   (unsigned long long)theirs->threads, threads);
+    if (theirs->threads)
+        assay_check_fact(plan->run, "original.threads", same_threads,
+                         same_threads ? "as many threads as ours"
+                                      : "it has another number of threads",
+                         &keys);
+    else if (threads > 1 && setup->round == 1)
+        assay_warn(plan->run,
+                   "the original does not say how many threads it has");
     assay_fields_free(&keys);
 }
 

@@ -2,8 +2,10 @@
 #include "config.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "stream/layout.h"
 #include "stream/modes.h"
@@ -103,6 +105,19 @@ static struct counts choose(const struct plan *plan)
     return counts;
 }
 
+/* Before an hour of measuring: can the plot be written at all? */
+static void try_plot(const struct plan *plan)
+{
+    const char *name = plan->opt->plot;
+    int fd = name ? open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0666) : -1;
+
+    if (name && fd < 0)
+        assay_die(plan->run, ASSAY_BROKEN, "--plot: %s: %s", name,
+                  strerror(errno));
+    if (fd >= 0)
+        close(fd);
+}
+
 static void draw(const struct plan *plan, const struct curve *curve)
 {
     char why[256];
@@ -123,7 +138,10 @@ void stream_mode_scaling(const struct plan *plan)
     double *rate = calloc(counts.n, sizeof(*rate));
     size_t rows = 0;
 
-    for (size_t i = 0; rate && i < counts.n; i++) {
+    if (!rate)
+        assay_die(plan->run, ASSAY_BROKEN, "--scaling: %s", strerror(errno));
+    try_plot(plan);
+    for (size_t i = 0; i < counts.n; i++) {
         struct setup setup = stream_setup(plan);
         size_t counted = assay_team_count(counts.threads[i]);
         struct result result;

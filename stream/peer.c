@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -62,14 +63,17 @@ static const char *fetch(const struct plan *plan, const struct folder *folder)
         "--proto-redir", "=https,http", "-o"};
     const char *name = plan->opt->original;
     struct words argv = {0};
+    struct stat st;
     int status;
 
     if (!is_url(name)) {
-        if (access(name, R_OK) == 0)
+        int error = access(name, R_OK) == 0 && stat(name, &st) == 0 ? 0 : errno;
+
+        if (!error && S_ISREG(st.st_mode))
             return name;
         folder_remove(folder);
         assay_die(plan->run, ASSAY_USAGE, "--original=%s: %s", name,
-                  strerror(errno));
+                  error ? strerror(error) : "no plain file");
     }
     for (size_t i = 0; i < sizeof(curl) / sizeof(*curl); i++)
         words_add(&argv, curl[i]);
@@ -292,6 +296,11 @@ struct peer_result peer_run(const struct plan *plan, const struct peer *peer,
     }
     if (!output)
         assay_die(plan->run, ASSAY_BROKEN, "--original: %s", strerror(errno));
+    if (status == 127)
+        assay_die(plan->run, ASSAY_NOTRUN,
+                  "--original: '%s' made no program that can be run here "
+                  "(TMPDIR on a noexec mount?)",
+                  peer->command[build]);
     peer_parse(output, &result);
     if (status != 0) {
         result.validates = false;

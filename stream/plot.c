@@ -4,9 +4,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "stream/plot.h"
@@ -38,24 +43,54 @@ static FILE *write_script(const struct curve *curve, const char *terminal)
     return script;
 }
 
+enum { SECONDS_MOST = 30 };
+
+/* Wait for gnuplot, which may wait for something itself: not for ever. */
+static int wait_for(pid_t pid)
+{
+    const struct timespec pause = {.tv_nsec = 20000000};
+    int status = 0;
+
+    for (int i = 0; waitpid(pid, &status, WNOHANG) != pid; i++) {
+        if (i == SECONDS_MOST * 50)
+            kill(pid, SIGKILL);
+        nanosleep(&pause, NULL);
+    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
 /* Run gnuplot on the script; returns its exit status, 127 if there is none,
  * or -1. */
 static int run_gnuplot(int script, int output)
 {
     pid_t pid = fork();
-    int status;
 
     if (pid < 0)
         return -1;
     if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (dup2(script, 0) == 0 && dup2(output, 1) == 1)
             execlp("gnuplot", "gnuplot", "-d", (char *)NULL);
         _exit(127);
     }
-    while (waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR)
-            return -1;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return wait_for(pid);
+}
+
+/* Is the SVG whole? gnuplot does not notice a full disk. */
+static bool is_whole(const char *svg)
+{
+    char tail[16] = "";
+    struct stat st;
+    int fd = open(svg, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    bool whole =
+        fd >= 0 && fstat(fd, &st) == 0 &&
+        (!S_ISREG(st.st_mode) ||
+         (st.st_size >= 15 && pread(fd, tail, 15, st.st_size - 15) == 15 &&
+          strstr(tail, "</svg>")));
+
+    if (fd >= 0)
+        close(fd);
+    return whole;
 }
 
 int stream_plot(const struct curve *curve, const char *svg, char *why,
@@ -80,7 +115,12 @@ int stream_plot(const struct curve *curve, const char *svg, char *why,
         status = -1;
     if (status == 127)
         snprintf(why, size, "no plot: gnuplot is not on the path");
+    else if (status == 0 && svg && !is_whole(svg))
+        snprintf(why, size, "%s: cut short (a full disk?)", svg);
     else if (status != 0)
-        snprintf(why, size, "no plot: gnuplot failed");
-    return status == 0 ? 0 : -1;
+        snprintf(why, size, "no plot: gnuplot failed, or took %d s",
+                 SECONDS_MOST);
+    else
+        return 0;
+    return -1;
 }

@@ -36,6 +36,8 @@ echo configure "$PWD" >>../log
 echo >config.status
 CONFIGURE
 /bin/chmod +x configure
+: >Makefile.in
+: >config.h.in
 END
     return $dir;
 }
@@ -99,6 +101,35 @@ case "$*" in
 esac
 END
 );
+
+{
+    my $dir = tree( 0, %complete );
+    quickstart($dir);
+    for my $lost (qw(Makefile.in config.h.in)) {
+        unlink "$dir/$lost", "$dir/log";
+        quickstart($dir);
+        like( slurp("$dir/log"), qr/^bootstrap$/m,
+            "a bootstrap interrupted before $lost is done again" );
+    }
+    unlink "$dir/log";
+    quickstart($dir);
+    unlike( slurp("$dir/log"), qr/^bootstrap$/m, '... and a whole one is not' );
+}
+
+{
+    my $dir = tree( 0, %complete );
+    my $other = tree( 0, %complete );
+    local $ENV{CDPATH} = $other;
+    mkdir "$other/sub";
+    mkdir "$dir/sub";
+    rename "$dir/$_", "$dir/sub/$_" for qw(quickstart bootstrap configure.ac
+        Makefile.am m4 lib .git);
+    chdir $dir or die "$dir: $!";
+    system { "$dir/bin/sh" } 'sh', '-c',
+        'PATH=$1/bin:$PATH exec sh sub/quickstart >out 2>&1', 'sh', $dir;
+    chdir '/';
+    ok( -e "$dir/sub/build", 'CDPATH does not lead it elsewhere' );
+}
 
 {
     my $dir = tree( 0, %complete );

@@ -79,6 +79,8 @@ my @FAULTY = (
     ['tolerance = -5 %',        'negative'],
     ['tolerance = 5',           'no unit'],
     ['tolerance = 5 us',        'tolerance 5 us against a limit in GB/s'],
+    ['tolerance = 100 %',       'tolerance 100 % leaves nothing of >= 100 GB/s'],
+    ['tolerance = 0.2 TB/s',    'leaves nothing of'],
     ['ceiling = 5 us',          'ceiling 5 us against a limit in GB/s'],
     ['ceiling = 50 GB/s',       'ceiling 50 GB/s is below limit >= 100 GB/s'],
     ['floor = 500 GB/s', 'ceiling = 400 GB/s', 'is above ceiling'],

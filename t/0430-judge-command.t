@@ -70,6 +70,56 @@ sub run {
     return ($? & 127 ? "signal $?" : $? >> 8, slurp($out), slurp($error));
 }
 
+# What the environment says must not decide what the judge runs or prints.
+subtest environment => sub {
+    mkdir "$folder/theirs";
+    write_file('theirs/Digest/SHA.pm', "package Digest::SHA;\ndie 'theirs';\n");
+    write_file('theirs/POSIX.pm', "package POSIX;\ndie 'theirs';\n");
+    my $reference = write_file('env/x.ref', $CLAUSE);
+    my $record = write_file('env/x.record', record('stream', 'n001', 120_000));
+    my @judge = ($assay, 'judge', '--reference', $reference, '--nodes', 'n001', $record);
+    my ($status, $out) = run(@judge);
+    is $status, 0, 'exit 0';
+    for my $pair ([PERL5LIB => "$folder/theirs"], [PERLLIB => "$folder/theirs"],
+        [PERLIO => ':crlf'], [PERL_UNICODE => 'SDAL']) {
+        my ($name, $value) = @$pair;
+        local $ENV{PERL5LIB};
+        local $ENV{$name} = $value;
+        is_deeply([run(@judge)], [0, $out, q{}], "the same under $name");
+    }
+    my @attempt = ($assay, qw(campaign attempt --script run_stream
+        --benchmark stream --system any-machine --why test --nodes n001
+        --program true --references), abs_path("$here/../reference"),
+        '--results', "$folder/results", 'true');
+    delete local @ENV{qw(PERL5LIB PERLLIB)};
+    is((run(@attempt))[2], q{}, 'no variable is there that was not');
+    unlike slurp("$folder/results/0001-run_stream/environment"), qr/^PERL/m,
+        '... nor handed to a program';
+    local $ENV{PERLIO} = ':crlf';
+    ($status, $out) = run($assay, '--help');
+    unlike $out, qr/\r/, 'nor is there a carriage return elsewhere';
+};
+
+# A folder that hides behind a link would hide its records.
+subtest 'links to folders' => sub {
+    my $reference = write_file('links/x.ref', $CLAUSE);
+    mkdir "$folder/links";
+    write_file('links/good/x.record', record('stream', 'n001', 120_000));
+    write_file('links/bad/x.record', record('stream', 'n001', 10));
+    symlink '../bad', "$folder/links/good/y.record" or plan skip_all => 'no links here';
+    my @judge = ($assay, 'judge', '--reference', $reference, '--nodes', 'n001');
+    my ($status, $out) = run(@judge, "$folder/links/good");
+    is $status, 3, 'exit 3';
+    like $out, qr{^not ok 2 - link to a folder, not followed: .*/y\.record}m,
+        'it is named';
+    symlink 'good', "$folder/links/itself";
+    unlink "$folder/links/good/y.record";
+    for my $named ("$folder/links/itself", "$folder/links/itself/") {
+        ($status, $out) = run(@judge, $named);
+        is $status, 0, 'a link that is named itself is followed';
+    }
+};
+
 # The judge, with a folder of references of its own.
 sub judge {
     my (@args) = @_;

@@ -172,9 +172,17 @@ subtest 'cut short without a word' => sub {
     is $status, 3, 'verify: exit 3';
     like $out, qr/ledger line 2: attempt 1 \(run_stream\) was begun and has not ended/,
         '... names the attempt';
+    for my $command (qw(judge show)) {
+        ($status, $out) = campaign($command, "$results/lost");
+        is $status, 3, "$command: exit 3";
+        like $out, qr/attempt 1 \(run_stream\) was begun and has not ended/,
+            '... and does not forget it';
+    }
     ($status, $out) = run_promised({}, 'lost');
     is $status, 3, 'an attempt that was killed with its run_script is charged';
     is statuses('lost'), 'valid spoiled', '... entered by the next that comes';
+    like slurp("$results/lost/0001-run_stream/stream.record"), qr/\nend status=failed .*\n\z/,
+        '... in the record of its benchmark';
     is +(campaign('verify', "$results/lost"))[0], 0, '... and then the ledger holds';
 };
 
@@ -239,6 +247,8 @@ subtest 'verify' => sub {
             sub { remove_tree($one) }],
         'an unlisted folder' => [qr/folder 0003-run_stream is not in the ledger/,
             sub { mkdir '0003-run_stream' }],
+        'a folder with a line of its own' => [qr/folder 0003-x\\x\{a\}ok 1 - y is not in the/,
+            sub { mkdir "0003-x\nok 1 - y" }],
         'a changed line' => [qr/ledger line 4: the hash of the line before/,
             sub { replace('ledger', 'status=valid', 'status=wrong') }],
         'a line taken away' => [qr/ledger line 3: the hash of the line before/,
@@ -264,7 +274,9 @@ subtest 'verify' => sub {
         is $status, 3, "$what: exit 3";
         like $out, $says, '... and it is named';
         next if $what !~ /figure|folder|reference|empty/;
-        isnt +(campaign('judge', "$results/impure"))[0], 0, '... and judge passes nothing';
+        ($status, $out) = campaign('judge', "$results/impure");
+        isnt $status, 0, '... and judge passes nothing';
+        unlike $out, qr/^ok/m, '... not even in a line of its own';
     }
 };
 
@@ -299,6 +311,28 @@ subtest 'forged' => sub {
         is $status, 3, "$what: exit 3";
         like $out, $says, '... and it is named';
         is +(campaign('judge', "$results/forged"))[0], 3, '... and judge passes nothing';
+    }
+};
+
+# What was begun and never ended is closed by whoever comes next: never by
+# writing outside of the folder.
+subtest 'forged beginnings' => sub {
+    my %forged = (
+        script     => '../../escaped',
+        benchmarks => '../../escaped',
+        number     => '3/../../escaped',
+    );
+    for my $key (sort keys %forged) {
+        remove_tree("$results/forged");
+        system 'cp', '-a', "$results/pure", "$results/forged";
+        my %line = (number => 3, script => 'run_stream', benchmarks => 'stream',
+            host => 'n001', hosts => 'n001', reference => q{}, reference_sha256 => q{},
+            $key => $forged{$key});
+        Assay::Ledger->new("$results/forged")->append('begin', sub {%line});
+        my ($status, $out, $err) = run_promised({}, 'forged');
+        is $status, 2, "a $key that is a path: exit 2";
+        like $err, qr/ledger line 6: no run_script began this/, '... and it is named';
+        is_deeply [glob "'$results'/../escaped* '$results'/escaped*"], [], '... nothing is written';
     }
 };
 

@@ -43,6 +43,8 @@ subtest 'options' => sub {
     my ($default) = slurp("$tree->{scripts}/assay.sh") =~ /^assay_limit=(\d+)$/m;
     like $out, qr/\(default $default\)/, '... and the limit is the one that is in force';
     is +(run_command($script, '--help'))[1], $out, '--help is the same';
+    is +(run_command('sh', '-c', '"$1" -h >/dev/full', 'sh', $script))[0], 99,
+        '... and where it can be written nowhere, exit 99';
 
     ($status, $out) = print_only($script);
     is $status, 0, '-n exits 0';

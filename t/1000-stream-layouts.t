@@ -97,6 +97,16 @@ is($run->{status}, 0, 'without gnuplot: exit 0');
 like($run->{out}, qr/^# no plot: gnuplot is not on the path$/m, 'says so');
 like($run->{err}, qr/--plot: no plot: gnuplot is not on the path/,
     'and warns where a file was asked for');
+$run = stream("STREAM $small --mode=scaling --scaling=1 --plot=none/q.svg");
+is($run->{status}, 99, 'a plot that can\'t be written: exit 99');
+unlike($run->{out}, qr/MB\/s|bandwidth: /, 'before anything is measured');
+mkdir 'bin' or die;
+open my $plotter, '>', 'bin/gnuplot' or die;
+print {$plotter} "#!/bin/sh\nhead -c 9 >/dev/null\necho '<svg>'\n";
+close $plotter or die;
+chmod 0755, 'bin/gnuplot';
+$run = stream("PATH=\"bin:\$PATH\" STREAM --quiet $small --mode=scaling --scaling=1 --plot=r.svg");
+like($run->{err}, qr/--plot: r\.svg: cut short/, 'half a plot is none');
 
 # length: multiples of the cache, whatever that is here.
 $run = stream('STREAM @ --mode=length --repetitions=2 --threads=1');

@@ -113,6 +113,8 @@ my %known = map { $_ => 1 } @options;
 my @named = $manual =~ /^\.It .*?Fl -([a-z][a-z-]+)/mg;
 cmp_ok(scalar @named, '>=', scalar @options, 'and lists as many');
 is(join(q{ }, grep { !$known{$_} } @named), q{}, 'and none that there is not');
+is(join(q{ }, sort $manual =~ /^\.It Fl (\w) , Fl -/mg),
+    join(q{ }, sort $run->{out} =~ /^  -(\w), --/mg), 'the same letters');
 for my $mode (qw(bandwidth benchmark scaling length kernels numa classic
     original)) {
     like($manual, qr/^\.It Cm $mode$/m, "and mode $mode");

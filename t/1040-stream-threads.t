@@ -81,6 +81,24 @@ like($run->{err}, qr/threads shared a core/, 'where they sat too');
 is((metric($run, 'copy'))[0]{threads}, $many, 'and counted');
 is((metric($run, 'copy'))[0]{oversubscribed}, 'yes', 'and marked');
 
+# Steps of a machine of two sockets, four NUMA nodes and eight cores.
+my $other = 'HWLOC_SYNTHETIC="pack:2 numa:2 core:2 pu:2"';
+my $tiny = '--elements=100000 --repetitions=2';
+$run = stream("$other STREAM @ $tiny --mode=scaling --scaling=numa");
+SKIP: {
+    skip 'built without hwloc', 5 if $run->{err} !~ /recorded/;
+    is(join(q{ }, $run->{out} =~ /^# Threads: (\d+)\t/mg), '2 4 6 8',
+        'scaling by NUMA nodes');
+    is((metric($run, 'copy'))[0]{functional}, 'yes',
+        'which is no measurement of that machine');
+    $run = stream("$other STREAM $tiny --mode=scaling --scaling=socket");
+    is(join(q{ }, $run->{out} =~ /^# Threads: (\d+)\t/mg), '4 8',
+        'scaling by sockets');
+    $run = stream("$other STREAM @ $tiny --mode=numa");
+    is($run->{status}, 77, 'nodes that are not here: exit 77');
+    unlike($run->{record}, qr/^metric/m, 'before anything is measured');
+}
+
 SKIP: {
     skip 'taskset and two CPUs are needed', 8 if @cpus < 2;
     my $last = $cpus[-1];

@@ -118,6 +118,8 @@ my @bad = (
     ['negative',       'Copy: 1\nScale: 1\nAdd: -5\nTriad: 1\n' . $valid, 0],
     ['trailing junk',  'Copy: 1x\nScale: 1\nAdd: 1\nTriad: 1\n' . $valid, 0],
     ['another size',   'Array size = 9 (elements)\n' . $good . $valid, 0],
+    ['other threads',  'Number of Threads counted = 7\n' . $good . $valid, 0],
+    ['a huge size',    'Array size = 1e300\n' . $good . $valid, 0],
     ['nothing',        q{},                                  0],
 );
 for my $case (@bad) {
@@ -131,7 +133,7 @@ for my $case (@bad) {
     is(field($run, 'end', 'status'), 'wrong', "$what: wrong");
     unlike(verdict($run), qr/^good/, "$what: not believed");
     unlike($run->{record}, qr/_ratio/, "$what: no ratio")
-        if $what !~ /verdict|failed|exit|size/;
+        if $what !~ /verdict|failed|exit|size|threads/;
 }
 
 # A stand-in that never ends goes with us.
@@ -151,6 +153,35 @@ for (1 .. 30) {
 }
 ok($child && (slurp("/proc/$child/stat") // q{ Z }) =~ /[ ]Z[ ]/,
     'which ends too');
+
+# A daemon that it leaves behind is not waited for.
+open my $daemon, '>', 'daemon.c' or die;
+print {$daemon} <<'END';
+#include <stdio.h>
+#include <unistd.h>
+int main(void)
+{
+    puts("Copy: 1\nScale: 1\nAdd: 1\nTriad: 1\nSolution Validates: x");
+    fflush(stdout);
+    if (fork() == 0)
+        sleep(20);
+    return 0;
+}
+END
+close $daemon or die;
+system("$cc daemon.c -o printer") == 0 or die;
+my $before = time;
+$run = stream('STREAM @ --elements=200000 --repetitions=2 --rounds=1 '
+    . '--mode=original --original=printer.c --compiler=./fakecc --threads=1');
+is($run->{status}, 0, 'a daemon holds its output');
+cmp_ok(time - $before, '<', 15, 'and is not waited for');
+
+# What is made and can't be run.
+$run = stream("STREAM @ $small --original='$standin' --flags=-c");
+is($run->{status}, 77, 'an object file: exit 77, not wrong data');
+like($run->{err}, qr/made no program that can be run here/, 'and why');
+is(stream("STREAM $small --original=$_")->{status}, 2, "$_: no plain file")
+    for '/dev/zero', '/';
 
 # What can't be built, or fetched.
 open my $broken, '>', 'broken.c' or die;

@@ -16,8 +16,8 @@ use Assay::Ledger;
 use Assay::Nodes;
 use Assay::Record;
 
-our @EXPORT_OK = qw(abandon_attempt begin_attempt glob_in perform_attempt
-    sha256_file utc);
+our @EXPORT_OK = qw(abandon_attempt begin_attempt glob_in open_plain
+    perform_attempt sha256_file utc);
 
 # How an attempt ended, by the exit status of its program (design: programs).
 my %status_of_exit = (
@@ -57,11 +57,12 @@ sub begin_attempt {
             );
             mkdir $attempt{folder} or die "$attempt{folder}: $!\n";
             return (
-                number => $number,
-                time   => utc(),
-                script => $plan->{script},
-                host   => $plan->{host},
-                hosts  => join(q{,}, @{$plan->{nodes}}),
+                number     => $number,
+                time       => utc(),
+                script     => $plan->{script},
+                benchmarks => join(q{,}, @{$plan->{benchmarks}}),
+                host       => $plan->{host},
+                hosts      => join(q{,}, @{$plan->{nodes}}),
                 _reference_fields($plan),
             );
         }
@@ -105,7 +106,7 @@ sub glob_in {
 
     opendir my $handle, $folder or return;
     my $fits = join '.*', map {quotemeta} split /[*]/, $pattern, -1;
-    return map {"$folder/$_"} sort grep { /\A$fits\z/ && !/\A[.]/ } readdir $handle;
+    return map {"$folder/$_"} sort grep { /\A$fits\z/s && !/\A[.]/ } readdir $handle;
 }
 
 # perform_attempt(LEDGER, PLAN, ATTEMPT, TICK): run it and enter how it went.
@@ -140,6 +141,10 @@ sub perform_attempt {
 sub abandon_attempt {
     my ($ledger, $begun) = @_;
 
+    my $benchmarks = $begun->{benchmarks} // $begun->{script} =~ s/^run_//r;
+    die "ledger line $begun->{line}: no run_script began this\n"
+        if "$begun->{number} $begun->{script} $benchmarks"
+        !~ /\A[1-9][0-9]{0,8} [A-Za-z_][\w-]* [A-Za-z_][\w,-]*\z/a;
     my $name = sprintf '%04d-%s', $begun->{number}, $begun->{script};
     my $folder = "$ledger->{folder}/$name";
     my @names = split q{ }, $begun->{reference};
@@ -147,7 +152,7 @@ sub abandon_attempt {
     my %plan = (
         script     => $begun->{script},
         host       => $begun->{host},
-        benchmarks => [$begun->{script} =~ s/^run_//r],
+        benchmarks => [split /,/, $benchmarks],
         nodes      => [split /,/, $begun->{hosts}],
         references => [map { {name => shift @names, sha256 => $_} } @hashes],
     );
@@ -217,7 +222,7 @@ sub _verdict {
 sub _record_lines {
     my ($record) = @_;
 
-    open my $in, '<:raw', $record or return;
+    my $in = open_plain($record) // return;
     my @lines;
     while (defined(my $text = <$in>)) {
         my $line = Assay::Ledger::parse_line($text) or next;
@@ -295,7 +300,7 @@ sub signal_name {
 sub _last_line {
     my ($file) = @_;
 
-    open my $in, '<:raw', $file or return;
+    my $in = open_plain($file) // return;
     my $size = -s $in;
     seek $in, $size - 500, 0 if $size > 500;
     my @lines = grep {/\S/} <$in>;
@@ -306,15 +311,25 @@ sub _last_line {
 sub _ends_in_newline {
     my ($file) = @_;
 
-    open my $in, '<:raw', $file or return 1;
+    my $in = open_plain($file) // return 1;
     seek $in, -1, 2;
     return (getc $in) eq "\n";
+}
+
+# What a program leaves in place of a file may be a pipe, or never end.
+sub open_plain {
+    my ($file) = @_;
+
+    return if !-f $file;
+    open my $in, '<:raw', $file or return;
+    return $in;
 }
 
 # Append to a file; returns why that failed, or undef.
 sub _keep {
     my ($file, $text) = @_;
 
+    return "$file: not a plain file" if -e $file && !-f _;
     open my $out, '>>:raw', $file or return "$file: $!";
     my $ok = print {$out} $text;
     return close $out && $ok ? undef : "$file: $!";

@@ -244,7 +244,8 @@ sub _command_judge {
     my $results = _results_argument(@arguments);
     my ($status, $tap) = $results->judge(
         strict  => $given{strict},
-        scripts => [_scripts($results)]
+        scripts => [_scripts($results)],
+        ended   => 1
     );
     my @attempts = $results->{ledger}->broken ? () : $results->attempts;
     print annotate($tap, "results: $results->{folder}",
@@ -268,7 +269,11 @@ sub _command_show {
 sub _conclude {
     my ($results, $scripts, $strict) = @_;
 
-    my ($status, $tap) = $results->judge(scripts => $scripts, strict => $strict);
+    my ($status, $tap) = $results->judge(
+        scripts => $scripts,
+        strict  => $strict,
+        ended   => 1
+    );
     print table(points($tap));
     print "\nresults: $results->{folder}\n";
     print 'ledger:  ', plural(scalar(my @all = $results->attempts), 'attempt'),
@@ -282,10 +287,7 @@ sub _command_verify {
     my $results = _results_argument(@arguments);
     my @faults = $results->faults;
     if (!@faults) {
-        push @faults, map {
-            "ledger line $_->{line}: attempt $_->{number} ($_->{script}) was begun"
-                . ' and has not ended'
-        } $results->unfinished;
+        push @faults, $results->unfinished_faults;
     }
     if (@faults) {
         print printable($_), "\n" for @faults;

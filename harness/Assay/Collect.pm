@@ -368,22 +368,18 @@ sub _sig {
 }
 
 # A figure that can't be, on the line, makes the whole measurement doubtful.
-# All figures of a line lie between its least and its greatest.
 sub _beyond {
     my ($ask, $unit, $figures) = @_;
     my ($scale, $series) = @$ask{qw(scale series)};
-    my ($value, $best, $min, $max) = @$figures[0, 2, 3, 7];
+    my ($min, $max) = (sort { $a <=> $b } grep { defined }
+            @$figures[0, 2 .. 7])[0, -1];
 
     if (my $ceiling = $series->{ceiling}) {
-        $max = $value if !defined $max || $value > $max;
-        $max = $best if defined $best && $best > $max;
         return "$max $unit is beyond the ceiling of $ceiling->{text}"
             if $max * $scale > $ceiling->{base}
             && compare($max * $scale, $ceiling->{base}) > 0;
     }
     if (my $floor = $series->{floor}) {
-        $min = $value if !defined $min || $value < $min;
-        $min = $best if defined $best && $best < $min;
         return "$min $unit is beyond the floor of $floor->{text}"
             if $min * $scale < $floor->{base}
             && compare($min * $scale, $floor->{base}) < 0;

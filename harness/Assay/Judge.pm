@@ -164,10 +164,13 @@ sub _records {
             File::Find::find({
                 no_chdir => 1,
                 wanted => sub {
-                    push @found, $File::Find::name
-                        if /[.]record\z/ && !-d $File::Find::name;
+                    my $path = $File::Find::name =~ s{\A\Q$name\E/[.]/}{$name/}r;
+                    if (!-d $path) { push @found, $path if /[.]record\z/ }
+                    elsif (-l $path) {
+                        push @troubles, "link to a folder, not followed: $path";
+                    }
                 },
-            }, $name);
+            }, -l $name =~ s{/+\z}{}r ? "$name/." : $name);
             push @troubles, "no record under $name" if !@found;
         }
         push @records, @found;
@@ -479,7 +482,7 @@ all records are taken in the order of their names, each path once.  Records
 with the same content are one attempt, said in a comment.  A record whose head
 and measurements are those of another, but which is otherwise different, was
 altered: it is INVALID.  A folder that can't be read or holds no record is
-INVALID.
+INVALID, and so is a link to a folder within it, which is not followed.
 
 A faulty record bears on the places whose hosts it names, on all places where
 it names none (or names only one and the scope is C<every pair>), and on the

@@ -8,7 +8,7 @@ use warnings;
 
 use Exporter qw(import);
 use POSIX qw(:sys_wait_h setsid _exit);
-use Time::HiRes qw(sleep time);
+use Time::HiRes qw(CLOCK_MONOTONIC clock_gettime sleep);
 
 our @EXPORT_OK = qw(heeded_signals launch);
 
@@ -24,7 +24,7 @@ use constant GRACE => 3;    # seconds from SIGTERM to SIGKILL
 sub launch {
     my %how = @_;
 
-    my %run = (status => 0, signal => 0, timeout => 0, left => 0, start => time,
+    my %run = (status => 0, signal => 0, timeout => 0, left => 0, start => _now(),
         limit => $how{limit});
     my $stopped;
     local $SIG{CHLD} = sub { };
@@ -42,12 +42,15 @@ sub launch {
         $run{timeout} = !defined $stopped;
         $wait = _end($pid, $how{mark});
     }
-    $run{seconds} = time - $run{start};
+    $run{seconds} = _now() - $run{start};
     @run{qw(status signal)} = ($wait >> 8, $wait & 127);
     $run{left} = _sweep($pid, $how{mark});
     $run{stopped} = $stopped if defined $stopped;
     return %run;
 }
+
+# Seconds on a clock that nobody sets.
+sub _now { return clock_gettime(CLOCK_MONOTONIC) }
 
 # The signals that end a run: not those that whoever started this ignores, as
 # nohup does.
@@ -100,7 +103,7 @@ sub _wait {
 
     while (1) {
         return $? if waitpid($pid, WNOHANG) == $pid;
-        my $left = $end - time;
+        my $left = $end - _now();
         return if $left <= 0 || defined ${$stopped};
         $tick->(1);
         sleep($left < 1 ? $left : 1);
@@ -114,8 +117,8 @@ sub _end {
     my $ended;
     for my $signal (qw(TERM KILL)) {
         kill $signal, $pid, _members($pid, $mark);
-        my $end = time + GRACE;
-        while (time < $end) {
+        my $end = _now() + GRACE;
+        while (_now() < $end) {
             $ended = $? if waitpid($pid, WNOHANG) == $pid;
             return $ended if defined $ended && !_members($pid, $mark);
             sleep 0.05;

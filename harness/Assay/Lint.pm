@@ -13,7 +13,7 @@ use POSIX qw(strftime);
 
 my @CHECKS = (
     \&_keys, \&_scope, \&_limits, \&_rows, \&_dimensions, \&_order,
-    \&_relative, \&_confidence, \&_waiver,
+    \&_relative, \&_confidence, \&_waiver, \&_tolerance,
 );
 
 my %PLACE = map { $_ => 1 } qw(host pair device);
@@ -259,6 +259,17 @@ sub _waiver {
     return "warning: waiver expired on $waiver->{until}";
 }
 
+# A tolerance that takes away all of what is promised.
+sub _tolerance {
+    my ($clause) = @_;
+    my $tolerance = $clause->{tolerance} or return;
+
+    return map {"tolerance $tolerance->{text} leaves nothing of $_->{text}"}
+        grep { ($tolerance->{unit} eq q{%} ? $tolerance->{number} >= 100
+            : $tolerance->{base} >= $_->{low}) }
+        grep { $_->{kind} eq '>=' && $_->{low} > 0 } @{$clause->{limits}};
+}
+
 # Clauses that ask the same figure for what can't both hold.
 sub _opposed {
     my ($clauses) = @_;
@@ -339,6 +350,10 @@ the same rows.
 Limits of two dimensions; a tolerance, ceiling or floor of another dimension
 than the limit; a limit that is not in % where C<relative to> or C<cv> makes
 it a share.
+
+=item *
+
+A tolerance that leaves nothing of a C<<= >= >> limit above zero.
 
 =item *
 

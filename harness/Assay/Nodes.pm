@@ -63,7 +63,7 @@ sub _expand_element {
     }
     for my $name (@names) {
         die "node list '$text': '$name' is no host's name\n"
-            if $name !~ /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
+            if $name !~ /\A[A-Za-z0-9][A-Za-z0-9._-]*\z/;
     }
     return @names;
 }
@@ -75,7 +75,7 @@ sub _expand_range {
     die "node list '$text' has an empty range\n" if $range eq q{};
     my @numbers;
     for my $piece (split /,/, $range, -1) {
-        my ($low, $high) = $piece =~ /^(\d{1,9})(?:-(\d{1,9}))?$/
+        my ($low, $high) = $piece =~ /\A([0-9]{1,9})(?:-([0-9]{1,9}))?\z/
             or die "node list '$text': '$piece' is no range\n";
         $high = $low if !defined $high;
         die "node list '$text': range '$piece' runs backwards\n"
@@ -93,7 +93,7 @@ sub expand_tasks {
 
     my @tasks;
     for my $group (split /,/, $text, -1) {
-        my ($tasks, $times) = $group =~ /^([1-9]\d{0,6})(?:\(x([1-9]\d{0,6})\))?$/
+        my ($tasks, $times) = $group =~ /\A([1-9][0-9]{0,6})(?:\(x([1-9][0-9]{0,6})\))?\z/
             or die "tasks per node '$text': '$group' is no number of tasks\n";
         push @tasks, ($tasks) x ($times // 1);
         die "tasks per node '$text': too many nodes\n" if @tasks > MOST_HOSTS;
@@ -106,7 +106,7 @@ sub expand_tasks {
 sub _components {
     my $components = $ENV{SLURM_HET_SIZE} // $ENV{SLURM_PACK_SIZE};
     die "SLURM_HET_SIZE '$components' is no number of components\n"
-        if defined $components && $components !~ /^[1-9]\d{0,3}$/;
+        if defined $components && $components !~ /\A[1-9][0-9]{0,3}\z/;
     return $components;
 }
 
@@ -138,7 +138,7 @@ sub _ask_scheduler {
     my @ours = expand_nodes($list);
     my @theirs = _output(qw(scontrol show hostnames), $list);
     return @theirs == @ours
-        && !grep({ !/^[A-Za-z0-9][A-Za-z0-9._-]*$/ } @theirs)
+        && !grep({ !/\A[A-Za-z0-9][A-Za-z0-9._-]*\z/ } @theirs)
         ? @theirs
         : @ours;
 }

@@ -82,9 +82,8 @@ sub read_file {
 
     if (!-e $path)                   { $self->_fault("can't read it: $!") }
     elsif (!-f _)                    { $self->_fault('not a plain file') }
-    elsif (!open $file, '<:raw', $path) { $self->_fault("can't read it: $!") }
-    return $self if !$file;
-    $self->_read_blocks($file);
+    elsif (open $file, '<:raw', $path) { $self->_read_blocks($file) }
+    else                             { $self->_fault("can't read it: $!") }
     $self->_conclude();
     return $self;
 }
@@ -178,7 +177,8 @@ sub _line {
     return if $line !~ /[^ \t]/;
     my ($kind) = $line =~ /\A([a-z][a-z0-9_]*+)(?=[ \t]|\z)/
         or return $self->_fault('malformed: no kind');
-    return $self->_fault("content after the end line") if $self->{end};
+    return $self->_fault('content after the end line')
+        if $self->{end} && !$self->_gainsaid($line);
     return $self->_fault("the first line is not 'record'")
         if !$self->{head} && $kind ne 'record';
 
@@ -194,6 +194,15 @@ sub _line {
     $self->{functional} = 1 if $kind ne 'metric' && _functional($fields);
     $KIND{$kind}->($self, $fields, $line) if $KIND{$kind};
     return;
+}
+
+# What the launcher adds to a run that said `ok` and then did not end well.
+sub _gainsaid {
+    my ($self, $line) = @_;
+    my ($fields) = $line =~ /\Aend / ? split_fields(substr $line, 3) : ();
+
+    return $fields && defined $fields->{by} && $self->{end} eq 'ok'
+        && ($fields->{status} || q{}) ne 'ok';
 }
 
 # Only a plain `no` is a no: a doubtful word must not count as a full run.
@@ -409,6 +418,7 @@ sub _rounding {
     my ($text) = @_;
     my ($part, $exponent)
         = $text =~ /\A[+-]?[0-9]*(?:[.]([0-9]*))?(?:[eE]([+-]?[0-9]+))?\z/;
+    return 0 if $text == 0 && $exponent;
     return 0.5 * 10**(($exponent || 0) - length(defined $part ? $part : q{}));
 }
 
@@ -574,7 +584,7 @@ sub _end {
     my $reason = defined $f->{reason} && $f->{reason} ne q{}
         ? $f->{reason} : 'no reason given';
 
-    $self->{end} = 1;
+    $self->{end} = $status || 'none';
     return $self->_fault("end line with status '$status'") if !$END{$status};
     $self->{scheduler} = $f->{scheduler} if $CUT_SHORT{$status};
     return $self->_fault("ended $status: $reason") if $status eq 'wrong';
@@ -712,7 +722,8 @@ keys that are not known are ignored, but must be well-formed.  Blank lines are
 ignored.  It must be a plain file.
 
 The first line is C<record version=1 bench=...>, and there is one.  C<end> is
-the last line, with a known status.  A good record has a metric line or a
+the last line, with a known status; behind C<status=ok> a launcher may add one
+more, with C<by> and another status, which counts.  A good record has a metric line or a
 C<notrun> line; one with metric lines has a C<check> line.
 
 A check must say C<ok=yes>; where it bears C<error> and C<tolerance> they are

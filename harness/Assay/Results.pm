@@ -14,6 +14,7 @@ use File::Path qw(make_path);
 
 use Assay::Attempt qw(abandon_attempt glob_in sha256_file utc);
 use Assay::Ledger;
+use Assay::Tap;
 
 # Set, to the folder, in what a campaign starts while it holds the lock.
 use constant HELD => 'ASSAY_CAMPAIGN_LOCK';
@@ -231,13 +232,26 @@ sub _listing_faults {
     return @faults;
 }
 
-# judge(strict => BOOLEAN, scripts => [NAME...]): the judge's exit status and
-# its TAP, over every attempt. Faults of the campaign are INVALID at once.
+# unfinished_faults: a sentence for each attempt that was begun and has not
+# ended. One at work is no fault; one that was killed must not be forgotten.
+sub unfinished_faults {
+    my ($self) = @_;
+
+    return map {
+        "ledger line $_->{line}: attempt $_->{number} ($_->{script}) was begun"
+            . ' and has not ended'
+    } $self->unfinished;
+}
+
+# judge(strict => BOOLEAN, scripts => [NAME...], ended => BOOLEAN): the judge's
+# exit status and its TAP, over every attempt. Faults of the campaign are
+# INVALID at once, as is an attempt that has not ended where all should have.
 sub judge {
     my ($self, %given) = @_;
 
     my @scripts = @{$given{scripts}};
     my @faults = map { $self->faults($_) } @scripts;
+    push @faults, $self->unfinished_faults if !@faults && $given{ended};
     return (3, failure_tap(map {"campaign: $_"} @faults)) if @faults;
     my @attempts = map { $self->attempts($_) } @scripts;
     return (3, failure_tap('campaign: nothing was run')) if !@attempts;
@@ -293,7 +307,7 @@ sub failure_tap {
     my $tap = "TAP version 13\n1.." . scalar(@reasons) . "\n";
     my $number = 0;
     for my $reason (@reasons) {
-        $tap .= 'not ok ' . ++$number . ' - INVALID ' . $reason =~ s/#/\\#/gr . "\n";
+        $tap .= 'not ok ' . ++$number . ' - INVALID ' . Assay::Tap::escape($reason) . "\n";
     }
     return $tap;
 }

@@ -13,7 +13,7 @@ use Getopt::Long ();
 use POSIX qw(strftime);
 use Sys::Hostname qw(hostname);
 
-use Assay::Attempt qw(begin_attempt glob_in perform_attempt);
+use Assay::Attempt qw(begin_attempt glob_in open_plain perform_attempt);
 use Assay::Lint;
 use Assay::Nodes;
 use Assay::Progress;
@@ -109,7 +109,8 @@ sub _attempt {
     $tap = annotate($tap, _remarks($plan, $results, $attempt));
     print $tap;
     my $kept = $attempt && _write_file("$attempt->{folder}/tap", $tap);
-    return _worst($status, close STDOUT && $kept ? () : 3,
+    my $said = close STDOUT || _complain("can't write: $!");
+    return _worst($status, $said && $kept ? () : 3,
         $run && $run->{stopped} ? 3 : (),
         $run && $run->{status} == 2 ? 2 : ());
 }
@@ -204,7 +205,7 @@ sub _describe {
         defined $plan->{invalid} ? "shape = INVALID: $plan->{invalid}" : (),
         @{$plan->{references}} ? () : nothing_promised($plan),
     );
-    return join(q{}, map {"# $_\n"} @lines)
+    return join(q{}, map { '# ' . printable($_) . "\n" } @lines)
         . join(q{ }, map { _shell_quote($_) } @{$plan->{command}}) . "\n";
 }
 
@@ -250,13 +251,20 @@ sub attempt_line {
 sub _output_lines {
     my ($file) = @_;
 
-    open my $in, '<:raw', $file or return;
-    my ($more, @lines) = (0);
-    while (defined(my $line = <$in>)) {
-        chomp $line;
-        if (@lines < MOST_OUTPUT) { push @lines, substr $line, 0, 1000 }
-        else                      { $more++ }
+    my $in = open_plain($file) // return;
+    my ($count, $whole, @lines) = (0, 1);
+    local $/ = \65536;    # a line may be as long as the disk
+    while (defined(my $block = <$in>)) {
+        for my $part (split /^/, $block) {
+            $count++ if $whole;
+            $whole = $part =~ /\n\z/;
+            next if $count > MOST_OUTPUT;
+            my $line = \$lines[$count - 1];
+            ${$line} .= substr $part, 0, 1000 - length(${$line} // q{});
+        }
     }
+    my $more = $count - @lines;
+    s/\n\z// for @lines;
     push @lines, "... and $more more lines in $file" if $more;
     return @lines;
 }

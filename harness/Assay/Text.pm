@@ -44,7 +44,7 @@ sub unquote {
     my $bad = 0;
 
     $text =~ s/\A"(.*)"\z/$1/s;
-    $text =~ s{\\(?:x([0-9a-fA-F]{2})|(.))}{
+    $text =~ s{\\(?:x(?!00)([0-9a-fA-F]{2})|(.))}{
         defined $1 ? chr hex $1
         : defined $ESCAPE{$2} ? $ESCAPE{$2}
         : do { $bad = 1; q{} }
@@ -113,8 +113,8 @@ All take and return bytes.
 A hash of the C<key=value> pairs of TEXT, each after one or more blanks; or (undef, WHY).  A key is a letter or C<_>, then letters,
 digits, C<_>, C<.> and C<->.  A value is bare (no blank, no double quote; it
 may be empty and may hold C<=> and C<\>) or double-quoted with the escapes
-C<\"> C<\\> C<\n> C<\t> C<\r> and C<\xHH>; any other escape is a fault, and
-so is a key that stands twice.
+C<\"> C<\\> C<\n> C<\t> C<\r> and C<\xHH>; any other escape, C<\x00> too, is
+a fault, and so is a key that stands twice.
 
 =item unquote(TEXT)
 

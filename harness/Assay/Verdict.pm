@@ -12,9 +12,10 @@ use Assay::Stats qw(cv interval mean quantile);
 use Assay::Text qw(plural);
 use Assay::Units qw(compare scale);
 
-# Stand for a place and a row where none is known; no record can hold them.
+# Stand for a place and a row where none is known; no record can hold them: a
+# row has a NUL between two values, and values have none.
 my $NOWHERE = '(nowhere)';
-my $NO_ROW  = "\2";
+my $NO_ROW  = "\0" x 1000;
 
 sub new {
     my ($class, %given) = @_;
@@ -158,7 +159,7 @@ sub _rows {
 }
 
 sub _by_row {
-    my ($one, $two) = map { [split /\0/, $_, -1] } @_;
+    my ($one, $two) = map { [_row_values($_)] } @_;
 
     for my $i (0 .. $#$one) {
         my ($left, $right) = ($one->[$i], $two->[$i]);
@@ -181,10 +182,16 @@ sub _missing_rows {
         map { $_->{name} } @{$clause->{limits}};
 }
 
+# A row of one empty value is empty, and splits into nothing.
+sub _row_values {
+    my ($row) = @_;
+    return $row eq q{} ? q{} : split /\0/, $row, -1;
+}
+
 sub row_keys {
     my ($clause, $row) = @_;
     my %keys;
-    my @values = split /\0/, $row, -1;
+    my @values = _row_values($row);
     @keys{@{$clause->{each}}}
         = map { defined $values[$_] ? $values[$_] : q{} }
         0 .. $#{$clause->{each}};
@@ -455,6 +462,8 @@ sub _relate {
     return 'the base is not above zero' if $base <= 0;
     $figure->{base} = $base;
     $figure->{value} = $figure->{value} / $base * scale('x');
+    return 'out of range beside the base'
+        if !($figure->{value} - $figure->{value} == 0);
     return;
 }
 
