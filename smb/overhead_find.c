@@ -20,13 +20,15 @@ enum {
 
 static const double sample_least =
                         5e-6, /* s of one sample, so that the clock can tell */
-    sample_most = 1e-3, /* s, where one loop is not longer: a longer sample is
+    sample_most = 1e-3,  /* s, where one loop is not longer: a longer sample is
                             sure to be disturbed where a CPU is shared */
-    group_long = 10e-3, /* s that a group may take beyond its least */
-    plateau = 0.02,     /* work under this share of base_t does not count */
-    slow = 1.25,        /* x median: a disturbed sample */
-    lasting = 0.9,      /* of thresh: what a knee must keep to be one */
-    plausible = 0.5,    /* of the least work that a knee can come with */
+    sample_long = 20e-3, /* s, which a sample is never meant to take */
+    group_long = 10e-3,  /* s that a group may take beyond its least */
+    plateau = 0.02,      /* work under this share of base_t does not count */
+    slow = 1.25,         /* x median: a disturbed sample */
+    lasting = 0.9,       /* of thresh: what a knee must keep to be one */
+    patience = 3.0,      /* x budget, for iterations that lead to nothing */
+    plausible = 0.5,     /* of the least work that a knee can come with */
     confidence = 0.95;
 
 const char *const overhead_notes[] = {"", "no overlap", "below resolution",
@@ -41,7 +43,7 @@ struct search {
     const struct overhead_rules *rules;
     const struct overhead_sampler *sampler;
     struct overhead_point *out;
-    uint64_t loops;
+    uint64_t loops, loops_least;
     struct series group, base, iter, worked;
     double base_sum; /* with bthresh: of base_n values of iter_t */
     size_t base_n, false_knees;
@@ -95,7 +97,8 @@ static uint64_t loops_for(const struct search *s, uint64_t work)
                                     : 1;
 }
 
-/* Mean time of a loop; *spent grows by that of all of them. */
+/* Mean time of a loop; *spent grows by that of all of them. Where ranks wait
+ * for a CPU at every turn, samples grow long: later ones have fewer loops. */
 static double sample(struct search *s, bool message, uint64_t work,
                      double *spent)
 {
@@ -103,6 +106,8 @@ static double sample(struct search *s, bool message, uint64_t work,
     double x = s->sampler->sample(s->sampler->context, message, work, loops);
 
     *spent += x * (double)loops;
+    if (x * (double)loops > sample_long && s->loops > s->loops_least)
+        s->loops -= (s->loops - s->loops_least + 1) / 2;
     return x;
 }
 
@@ -113,7 +118,7 @@ static uint64_t choose_loops(struct search *s)
     uint64_t loops = s->rules->iterations / SPLIT;
     double once = 0.0, spent = 0.0;
 
-    s->loops = 1;
+    s->loops = s->loops_least = 1;
     for (int i = 0; i < GROUP_LEAST; i++) {
         double seconds = sample(s, true, 1, &spent);
 
@@ -124,8 +129,10 @@ static uint64_t choose_loops(struct search *s)
         once = 1e-9;
     if ((double)loops * once > sample_most)
         loops = (uint64_t)(sample_most / once);
-    if ((double)loops * once < sample_least)
-        loops = (uint64_t)(sample_least / once) + 1;
+    if (once < sample_least)
+        s->loops_least = (uint64_t)(sample_least / once) + 1;
+    if (loops < s->loops_least)
+        loops = s->loops_least;
     return loops ? loops : 1;
 }
 
@@ -249,7 +256,7 @@ static void rounds(struct search *s, uint64_t work)
     const struct overhead_rules *r = s->rules;
     uint64_t loops = loops_for(s, work);
     size_t least = (size_t)((r->iterations + loops - 1) / loops), owed;
-    double extra = 0.0;
+    double spent = 0.0, extra = 0.0;
 
     s->out->loops = loops;
 
@@ -258,8 +265,15 @@ static void rounds(struct search *s, uint64_t work)
         s->base.n = 0;
     if (least < ROUNDS_LEAST)
         least = ROUNDS_LEAST;
-    while (s->iter.n < least && !s->no_memory)
-        round_take(s, work);
+    while (s->iter.n < least && !s->no_memory) {
+        spent += round_take(s, work);
+        if (spent > patience * r->budget && s->iter.n >= ROUNDS_LEAST &&
+            s->iter.n % ROUNDS_CHECK == 0) {
+            evaluate(s);
+            if (!narrow(s->out))
+                return; /* more of the same will not help */
+        }
+    }
     owed = count_slow(&s->iter, median(s, &s->iter)) +
            count_slow(&s->worked, median(s, &s->worked));
     s->out->disturbed += owed;
