@@ -179,6 +179,7 @@ sub _read_one {
         class   => $record->{class},
         why     => $record->{why},
         run     => scalar $record->run_key(),
+        figures => defined $bench ? scalar $record->figures_key() : undef,
         excused => scalar $record->excused(),
         measured => $record->{metrics},
         hosts    => $record->{stopped} ? q{}
@@ -596,16 +597,33 @@ sub _uncovered {
 # The same run counts once, whatever its files are called.
 sub _find_copies {
     my ($self) = @_;
-    my (%run, %digest);
+    my (%run, %figures, %digest);
 
     for my $attempt (0 .. $#{$self->{records}}) {
         my $record = $self->{records}[$attempt];
-        my $run = delete $record->{run};
+        my ($run, $figures) = delete @$record{qw(run figures)};
         next if !defined $run;
         my $first = $run{$run};
-        if (!defined $first) { $run{$run} = $attempt; next }
-        $self->_copy($attempt, $first, \%digest);
+        if (defined $first) {
+            $self->_copy($attempt, $first, \%digest);
+            next;
+        }
+        $run{$run} = $attempt;
+        next if !defined $figures;
+        $first = $figures{$figures};
+        if (!defined $first) { $figures{$figures} = $attempt; next }
+        $self->_leave_out($attempt, "the figures of "
+            . "$self->{records}[$first]{path}, to the last digit");
     }
+    return;
+}
+
+sub _leave_out {
+    my ($self, $attempt, $why) = @_;
+    my $record = $self->{records}[$attempt];
+
+    @$record{qw(class why excused)} = ('wrong', $why, undef);
+    $self->{left_out}{$attempt} = 1;
     return;
 }
 
@@ -620,14 +638,12 @@ sub _copy {
 
     if ($mine ne q{} && $mine eq $other) {
         $record->{copy_of} = $first;
+        $self->{left_out}{$attempt} = 1;
     }
     elsif ($record->{measured}) {
-        $record->{class} = 'wrong';
-        $record->{why} = "same run as $original->{path}, but altered";
-        $record->{excused} = undef;
+        $self->_leave_out($attempt,
+            "same run as $original->{path}, but altered");
     }
-    else { return }
-    $self->{left_out}{$attempt} = 1;
     return;
 }
 

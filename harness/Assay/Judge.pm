@@ -481,7 +481,8 @@ One record is one attempt.  A DIR stands for the files F<*.record> beneath it;
 all records are taken in the order of their names, each path once.  Records
 with the same content are one attempt, said in a comment.  A record whose head
 and measurements are those of another, but which is otherwise different, was
-altered: it is INVALID.  A folder that can't be read or holds no record is
+altered: it is INVALID.  So is one whose head is its own and whose figures are
+those of another to the last digit, where there are enough of them.  A folder that can't be read or holds no record is
 INVALID, and so is a link to a folder within it, which is not followed.
 
 A faulty record bears on the places whose hosts it names, on all places where

@@ -606,6 +606,19 @@ sub run_key {
             $self->{metrics} ? q{} : $self->{size});
 }
 
+# The figures alone, where no two runs can agree in them by chance: three or
+# more different ones, of six or more significant digits each.
+sub figures_key {
+    my ($self) = @_;
+    my @lines = grep { defined } @$self{qw(first last)};
+    my %long = map { $_ => 1 } grep { s/0+\z//r =~ tr/0-9// >= 6 }
+        map { s/\A0+//r =~ tr/.//dr }
+        map { / (?:value|best|min|q1|median|q3|max)=([0-9.]+)(?= |\z)/g } @lines;
+
+    return if keys %long < 3;
+    return sha256(join "\n", $self->{bench}, $self->{metrics}, @lines);
+}
+
 # The digest of a whole file, or nothing.
 sub digest {
     my ($path) = @_;
@@ -697,9 +710,10 @@ The class is C<wrong>, C<spoiled>, C<notrun> or the empty text for a good
 record.  Then C<bench>, C<hosts>, C<opt>, C<env>, C<notrun>, C<names>,
 C<metrics> and C<samples> say what the record holds.
 
-=item run_key(), digest(PATH)
+=item run_key(), figures_key(), digest(PATH)
 
-What tells one run from another, and the SHA-256 of a file.
+What tells one run from another; its figures alone, or nothing where these are
+too few or too round to tell; and the SHA-256 of a file.
 
 =item excused()
 
