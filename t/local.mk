@@ -101,11 +101,21 @@ compiled_tests += \
 	%D%/1070-stream-kernels.t \
 	%D%/1080-stream-memcheck.t \
 	%D%/2100-overhead.t \
+	%D%/2500-msgrate-layout.t \
+	# end of compiled_tests
+
+# Those of test_scripts that depend on the MPI library.
+mpi_tests += \
+	%D%/unit/job \
+	%D%/0650-run_scripts-mpi.t \
+	%D%/2000-job.t \
+	%D%/2100-overhead.t \
 	%D%/2110-overhead-refusals.t \
 	%D%/2500-msgrate-layout.t \
+	%D%/2510-msgrate-refusals.t \
 	%D%/2520-msgrate-faults.t \
 	%D%/2530-msgrate-nodes.t \
-	# end of compiled_tests
+	# end of mpi_tests
 
 # Files, and folders of which everything is distributed.
 test_data += \
