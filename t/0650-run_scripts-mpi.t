@@ -56,7 +56,9 @@ done
 printf '%s\n' "$words" >>"$LAUNCHED"
 [ -z "${NOISE-}" ] || echo "Read -1, expected 4096, errno = 1" >&2
 [ -z "${HANG-}" ] || { sleep 986 & setsid sleep 986 & sleep 986; }
-exec "$@"
+[ -n "${STATUS-}" ] || exec "$@"
+"$@"
+exit "$STATUS"
 END
 $ENV{LAUNCHED} = "$tree->{top}/launched";
 symlink 'launcher', "$bin/$_" for qw(mpirun srun);
@@ -285,6 +287,9 @@ subtest 'a run' => sub {
     ($status, $out) = attempt({HOSTS => $host, ASSAY_NODES => q{}}, '--functional', '-m',
         'any-machine');
     is $status, 3, '... but is held to nothing else: exit 3';
+    ($status, $out) = attempt({STATUS => 1});
+    is $status, 3, 'a launcher that ends with 1 for a reason of its own: exit 3';
+    like $out, qr/attempt 1: spoiled.* exit status 1/, '... which is no wrong data';
     ($status, $out) = attempt({NOISE => 1});
     is $status, 0, "a launcher's noise changes nothing";
     is scalar(my @hints = $out =~ /^# hint: cross-memory copy/mg), 1, '... and is explained once';

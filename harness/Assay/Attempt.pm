@@ -241,6 +241,10 @@ sub _close_record {
     my @lines = _record_lines($record);
     my @ends = grep { $_->{kind} eq 'end' } @lines;
     my ($status, $reason) = _ending($run, $ends[-1], $record);
+    # A launcher ends with 1 for reasons of its own. What its program found to
+    # be wrong stands in the record.
+    $status = 'failed'
+        if ($status // q{}) eq 'wrong' && $plan->{command}[0] ne ($plan->{program} // q{});
     $run->{word} = $reason // _interruption($run);
     return if !defined $status;
     return if -s $record && !_ends_in_newline($record);
@@ -303,7 +307,7 @@ sub _last_line {
     my $in = open_plain($file) // return;
     my $size = -s $in;
     seek $in, $size - 500, 0 if $size > 500;
-    my @lines = grep {/\S/} <$in>;
+    my @lines = grep {/[[:alnum:]]/} <$in>;
     return if !@lines;
     return substr $lines[-1] =~ s/\s+\z//r, 0, 200;
 }
