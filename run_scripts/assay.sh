@@ -226,6 +226,8 @@ assay_read_allocation() {
     fi
     assay_count=0 assay_tasks=
     while read -r node tasks; do
+        # Named twice, or by two brokers of one node, it is one node.
+        case " $assay_nodes " in *" $node "*) continue ;; esac
         assay_nodes="$assay_nodes${assay_nodes:+ }$node"
         assay_count=$((assay_count + 1))
         assay_tasks="$assay_tasks${assay_tasks:+ }${tasks:--}"

@@ -249,6 +249,22 @@ subtest 'shape' => sub {
         is $status, 3, "... not with @{$options}";
         like $err, qr/: (?:-i|-p|--until=1%|-s8): .* may change -c alone/, '... by name';
     }
+    my $pair = slurm('n[1-2]', '1(x2)');
+    for my $options (['--pairs', '-v'], ['--plot', 'p.svg', '-n'], ['--watchdog=5', '--quiet']) {
+        my ($status, $out) = run_command($pair, $overhead, '-n', '--', @{$options});
+        is $status, 0, "mpi_overhead: with @{$options}";
+    }
+    for my $options (['-b', '50', '-t60'], ['-i1'], ['--sizes=8'], ['--plot=p.svg', '--recv'],
+        ['--functional']) {
+        my ($status, $out, $err) = run_command($pair, $overhead, '-n', '--', @{$options});
+        is $status, 3, "... not with @{$options}";
+        like $err, qr/: (?:-b|-i1|--sizes=8|--recv|--functional): no option of a required run/,
+            '... by name';
+    }
+    is +(run_command($overhead, '-n', '--functional', '--', '-i', '5'))[0], 0,
+        '... unless it is functional only';
+    like shape({ASSAY_NODES => 'n1,n1'}, $overhead), qr/2 nodes, and here is 1 \(n1\)/,
+        'a node that is named twice is one node';
     my %het = (SLURM_HET_SIZE => 2, SLURM_JOB_NODELIST_HET_GROUP_0 => 'a[1-2]',
         SLURM_JOB_NODELIST_HET_GROUP_1 => 'b[1-6]');
     like shape(slurm('a[1-2]', undef, %het), $msgrate, '-p', '1'),
