@@ -11,6 +11,7 @@ enum {
     SAMPLES = 64,        /* of each pattern, at most */
     SAMPLES_UNTIL = 256, /* the same with --until, which looks after each */
     LLCS = 4096,         /* of a node, at most */
+    CACHE = 8388608,     /* bytes that the original invalidates by default */
 };
 
 /* All ranks come to the same end, and say so once. */
@@ -229,6 +230,13 @@ static void plan_watch(const struct plan *plan)
                                        bytes / (double)map->nodes / 50e6);
 }
 
+/* Less than this leaves the cache warmer than the original does: what it
+ * invalidates, or the rank's share where that is less. */
+static uint64_t cache_least(const struct plan *plan)
+{
+    return plan->share > 0 && plan->share < CACHE ? plan->share : CACHE;
+}
+
 static void write_opt(const struct plan *plan)
 {
     struct assay_fields more = {0};
@@ -236,6 +244,7 @@ static void write_opt(const struct plan *plan)
     assay_job_fields(plan->job, &more);
     assay_fields_count(&more, "cache_bytes", plan->cache);
     assay_fields_count(&more, "cache_share", plan->share);
+    assay_fields_count(&more, "cache_least", cache_least(plan));
     assay_fields_count(&more, "mock_nodes",
                        plan->layout.mock ? plan->layout.nodes : 0);
     assay_fields_count(&more, "batch", plan->batch);

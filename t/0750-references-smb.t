@@ -91,7 +91,8 @@ sub record {
     my ($bench, $rows, $value, %more) = @_;
     my $file = "$tree->{top}/$bench.record";
     my $opt = $more{opt}
-        // 'iterations=4096 adaptive=no mock_nodes=0 batch=64 cache_bytes=8388608';
+        // 'iterations=4096 adaptive=no mock_nodes=0 batch=64 cache_bytes=8388608'
+        . ' cache_least=8388608';
     my @lines = (
         "record version=1 bench=$bench time=2026-11-30T13:21:09Z",
         "opt $opt",
@@ -241,8 +242,15 @@ subtest 'any machine' => sub {
         '... of every node';
     is +(judge($any, record('msgrate', \@rows, sub { 2.1e10 }), @nodes))[0], 3,
         '... up to what a node can do';
-    is +(judge($any, record('msgrate', \@rows, \&as_is, opt => 'mock_nodes=2'), @nodes))[0], 3,
+    is +(judge($any, record('msgrate', \@rows, \&as_is, opt => 'mock_nodes=2'
+                    . ' cache_bytes=8388608 cache_least=8388608'), @nodes))[0], 3,
         '... of nodes that there are';
+    for my $least (4096, 8388609, undef) {
+        my $cache = 'mock_nodes=0 cache_bytes=8388608' . (defined $least ? " cache_least=$least" : q{});
+        is +(judge($any, record('msgrate', \@rows, \&as_is, opt => $cache), @nodes))[0],
+            ($least // 8388609) > 8388608 ? 3 : 0,
+            '... of a cache that is cold: ' . ($least // 'no') . ' bytes at least';
+    }
 };
 
 subtest 'functional' => sub {
