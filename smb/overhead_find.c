@@ -48,6 +48,7 @@ struct search {
     double base_sum; /* with bthresh: of base_n values of iter_t */
     size_t base_n, false_knees;
     double base_t;
+    double first; /* base_t by the least work alone */
     bool no_memory;
 };
 
@@ -332,14 +333,16 @@ static bool settle(struct search *s, uint64_t work)
     return true;
 }
 
+/* With bthresh base_t may follow iter_t, and no work would be too much. */
 static bool beyond(struct search *s, uint64_t work)
 {
     const struct overhead_rules *r = s->rules;
     struct overhead_point *p = s->out;
     double seconds = (double)work * r->unit;
+    double base_t = r->bthresh > 0.0 ? s->first : s->base_t;
 
     if (work <= UINT64_MAX / 2 &&
-        (seconds <= r->longest || seconds <= 20.0 * s->base_t))
+        (seconds <= r->longest || seconds <= 20.0 * base_t))
         return false;
     p->note = OVERHEAD_UNSTABLE;
     snprintf(p->reason, sizeof(p->reason),
@@ -359,6 +362,8 @@ static void search(struct search *s)
 
         if (!knee)
             base_update(s, work, iter_t);
+        if (work == 1)
+            s->first = s->base_t;
         s->out->base_t = s->base_t;
         if (s->sampler->step)
             s->sampler->step(s->sampler->context, work, iter_t, s->base_t);

@@ -181,6 +181,21 @@ static void never(void)
     overhead_point_free(&p);
 }
 
+/* A base that follows what it is compared with. */
+static void never_with_bthresh(void)
+{
+    struct network n = quick;
+    struct overhead_rules r = rules(&n);
+    struct overhead_point p;
+
+    r.thresh = 60;
+    r.bthresh = 50;
+    p = find(&n, r);
+    is_count(p.note, OVERHEAD_UNSTABLE, "so does a base that follows");
+    ok(n.steps < 40, "in bounded time (%d doublings)", (int)n.steps);
+    overhead_point_free(&p);
+}
+
 static void bthresh(void)
 {
     struct network n = quick;
@@ -264,6 +279,7 @@ int main(void)
     noise();
     burst();
     never();
+    never_with_bthresh();
     bthresh();
     sizes();
     price();
