@@ -51,7 +51,9 @@ my ($pinning) = map { Assay::Text::split_fields(s/^\S+//r) }
     grep {/ name=pinning /} lines($run, 'check');
 is($pinning->{threads_counted}, 2, 'threads counted');
 is($pinning->{ok}, 'yes', 'pinned as asked');
-like($pinning->{cpus}, qr/^\d+[-,]\d+$/, 'where they were');
+my $allowed = field($run, 'opt', 'cpus_allowed');
+like($pinning->{cpus}, $allowed =~ /\A\d+\z/ ? qr/\A$allowed\z/ : qr/\A\d+[-,]\d+\z/,
+    'where they were: on two CPUs, where there are two');
 is($pinning->{moved}, 0, 'none moved');
 
 # The floats' tolerance is their own.
