@@ -7,11 +7,13 @@ use warnings;
 
 use Cwd qw(abs_path);
 use File::Basename qw(dirname);
+use File::Temp ();
 use Test::More;
 
 my $here = dirname(abs_path(__FILE__));
 unshift @INC, abs_path($ENV{ASSAY_HARNESS} || "$here/../harness");
 
+require Assay::Record;
 require Assay::Rule;
 require Assay::Stats;
 require Assay::Tap;
@@ -116,6 +118,52 @@ for my $text ('a', 'a >= ', '>= 1', '1 >= 2', 'a >= "x"', 'a >= 5 frob',
     'a ~ 5', 'a >= b c', 'a = "\q"') {
     my ($none, $why) = Assay::Rule::parse($text);
     ok(!$none && $why, "'$text' is no rule");
+}
+
+# A metric and its samples as libassay writes them are read the short way; with
+# another blank, the long way.  Both find the same faults.
+my @KEY = qw(value n best min q1 median q3 max samples);
+
+sub figures_fault {
+    my ($blank, %with) = @_;
+    my %f = (value => '9.5', n => 4, best => '9.5', min => '7.5', q1 => '8.0',
+        median => '8.5', q3 => '9.0', max => '9.5',
+        samples => '8.0,9.0,7.5,9.5', %with);
+    my ($file, $found) = (File::Temp->new, 0);
+
+    print {$file} 'record version=1 bench=x', "\ncheck name=data ok=yes\n",
+        'metric name=m', "$blank value=$f{value} unit=GB/s",
+        (map {" $_=$f{$_}"} @KEY[1 .. 7]), " host=n1 threads=4\n",
+        'sample name=m', "$blank unit=GB/s values=$f{samples} ",
+        "host=n1 threads=4\nend status=ok\n" or die "$file: $!\n";
+    close $file or die "$file: $!\n";
+    my $record = Assay::Record->new(
+        path   => $file->filename,
+        metric => sub { $found++ },
+        plan   => sub { return {take => sub { $found++ }} },
+    )->read_file();
+    return $record->{class} eq q{} ? "good, $found found" : $record->{why};
+}
+
+my @odd = (qw(1.2.3 1-2 -9.5 . - 9.4 9.51 100.5 1e1 nan .5 10 9.5.),
+    '0.' . '0' x 330 . '1', '1' x 310, '1' x 41, '09.5');
+for my $key (@KEY) {
+    for my $odd (@odd, $key eq 'n' ? (0, 1, 3) : ()) {
+        my %with = ($key => $key eq 'samples' ? "8.0,9.0,7.5,$odd" : $odd);
+        is(figures_fault(q{}, %with), figures_fault(q{ }, %with),
+            "$key " . substr($odd, 0, 20) . ' either way');
+    }
+}
+is(figures_fault(q{}), 'good, 1 found', 'figures that agree are good');
+for my $wrong ([median => '8.9'], [q1 => '8.9'], [max => '9.9'], [n => 5],
+    [samples => '8.0,9.0,7.5,9.5,8.5'], [samples => '8.0,9.0,7.0,9.5'],
+    [samples => '8.0,9.0,7.5,1.2.3'], [samples => '10.0,9.0,7.5,9.5'],
+    [min => '0.0', samples => '8.0,9.0,9.5,0.' . '0' x 330 . '1'],
+    [value => '-5.0', best => '-5.0', min => '-1.0', q1 => '-2.0',
+        median => '-3.0', q3 => '-4.0', max => '-5.0',
+        samples => '-1.0,-2.0,-4.0,-5.0']) {
+    isnt(figures_fault(q{}, @$wrong), 'good, 1 found',
+        substr("@$wrong", 0, 60) . ' is a fault');
 }
 
 done_testing();

@@ -76,7 +76,14 @@ sub read_all {
 
 sub _read_range {
     my ($self, $paths, $first, $last) = @_;
-    $self->_read_one($_, $paths->[$_]) for $first .. $last;
+    my %with = (
+        known  => $self->{known},
+        wanted => $self->{sampled},
+        metric => sub { $self->_metric(@_) },
+        plan   => sub { $self->_plan(@_) },
+    );
+
+    $self->_read_one($_, path => $paths->[$_], %with) for $first .. $last;
     return;
 }
 
@@ -159,22 +166,14 @@ sub _merge_data {
 }
 
 sub _read_one {
-    my ($self, $attempt, $path) = @_;
-    my @kept;
-    my $record = Assay::Record->new(
-        path   => $path,
-        known  => $self->{known},
-        wanted => $self->{sampled},
-        metric => sub { $self->_metric(@_) },
-        plan   => sub { $self->_plan(@_) },
-    );
-
-    $self->{kept} = \@kept;
+    my ($self, $attempt, %with) = @_;
+    my $kept = $self->{kept} = [];
+    my $record = Assay::Record->new(%with);
 
     $record->read_file();
     my $bench = $record->{bench};
     my %about = (
-        path    => $path,
+        path    => $with{path},
         bench   => $bench,
         class   => $record->{class},
         why     => $record->{why},
@@ -193,14 +192,20 @@ sub _read_one {
     if (defined $bench) {
         $self->{metrics}{"$bench.$_"}++ for keys %{$record->{names}};
     }
+    my $found = $record->{found};
+    if ($record->{class} || $record->{functional}) {
+        $self->_look_again($kept, $found);
+        $found = [];
+    }
     if ($record->{class}) {
-        for my $k (@kept) {
+        for my $k (@$kept) {
             push @{$self->{touched}[$k->[0]{s}]{$k->[0]{row}}{$k->[1]}},
                 $attempt;
         }
     }
     else {
-        $self->_keep($attempt, $record, \@kept);
+        $self->_keep_found($attempt, $found);
+        $self->_keep($attempt, $record, $kept);
     }
     push @{$self->{notrun}}, [$attempt, $_->{host}, $_->{reason}]
         for @{$record->{notrun}};
@@ -215,30 +220,35 @@ sub _asked_of {
     return %kept ? \%kept : ();
 }
 
-# A function for the lines of a node that are alike and have all figures: what
-# Assay::Record calls with host, figures and identity; nothing where no clause
-# asks for them.
+# What Assay::Record does with the lines of a node that are alike and have all
+# figures; nothing where no clause asks for them.  Most lines answer one clause
+# that takes one figure, if it is not beyond the ceiling.
 sub _plan {
     my ($self, $bench, $name, $unit, $shape) = @_;
     my $asks = $self->_asks("$bench.$name", $unit, 'node', $shape);
     my ($ask) = @$asks;
 
     return if !$ask;
-    return sub {
+    my %plan = (take => sub {
         my ($host, $figures, $id) = @_;
         $self->_answer($asks, $host, {host => $host}, $unit, $figures, $id);
-    } if @$asks > 1 || $ask->{unfit} || $ask->{trouble} || $ask->{at};
-    my ($ceiling, $scale, $index) = @$ask{qw(ceiling scale index)};
-    my $simple = !$ask->{series}{floor};
-    $index = 5 if !defined $index;
-    return sub {
-        my ($host, $figures, $id) = @_;
-        return $self->_answer($asks, $host, {host => $host}, $unit, $figures,
-            $id) if !$simple || $index == $SAMPLES
-            || defined $ceiling && $figures->[7] * $scale > $ceiling;
-        push @{$self->{kept}}, [$ask, $host, $figures->[$index] * $scale,
-            undef, $index, $id];
-        return;
+    });
+    return \%plan if @$asks > 1 || $ask->{unfit} || $ask->{trouble}
+        || $ask->{at} || !$ask->{simple} || $ask->{series}{floor};
+    my $index = defined $ask->{index} ? $ask->{index} : $FIGURE{median};
+    return \%plan if $index == $SAMPLES;
+    return {
+        %plan,
+        figure => $index,
+        most   => defined $ask->{ceiling} ? $ask->{ceiling} / $ask->{scale}
+            : 9**9**9,
+        ask    => {
+            %$ask,
+            index => $index,
+            sig   => $ask->{sig}{$index},
+            head  => pack('N', $ask->{sig}{$index}),
+            whole => $ask,
+        },
     };
 }
 
@@ -388,13 +398,52 @@ sub _beyond {
     return;
 }
 
+# Usual lines of a record that turned out to be none of the usual.
+sub _look_again {
+    my ($self, $kept, $found) = @_;
+
+    for (my $i = 0; $i < @$found; $i += 3) {
+        my ($ask, $place, $value) = @$found[$i .. $i + 2];
+        push @$kept, [$ask->{whole}, $place, $value * $ask->{scale}, undef,
+            $ask->{index}];
+    }
+    return;
+}
+
+# What the usual lines of a good record hold: ASK, PLACE, FIGURE and so on,
+# figures that no scale takes out of range.
+sub _keep_found {
+    my ($self, $attempt, $found) = @_;
+    my $tail = pack 'N', $attempt;
+
+    for (my $i = 0; $i < @$found; $i += 3) {
+        my ($ask, $place, $value) = @$found[$i .. $i + 2];
+        my $table = $ask->{table}
+            ||= $self->{data}[$ask->{s}]{$ask->{row}} ||= {};
+        my $entry = \$table->{$place};
+        $value *= $ask->{scale};
+        if (!defined $$entry) {
+            $$entry = $ask->{head} . pack('d', $value) . $tail;
+        }
+        elsif (substr($$entry, 0, 4) eq $ask->{head}
+            && substr($$entry, -4) ne $tail) {
+            $$entry .= pack('d', $value) . $tail;
+        }
+        else {
+            $self->_pool($entry, $ask->{s}, $ask->{row}, $place, $ask->{sig},
+                $attempt, $value);
+        }
+    }
+    return;
+}
+
 # The record turned out to be good: its lines count.
 sub _keep {
     my ($self, $attempt, $record, $kept) = @_;
     my %system;
 
     for my $k (@$kept) {
-        my ($ask, $place, $value, $why, $index, $id) = @$k;
+        my ($ask, $place, $value, $why, $index) = @$k;
         my ($s, $row) = @$ask{qw(s row)};
         if (!$ask->{simple} || $record->{functional} || $index == $SAMPLES) {
             $self->_keep_other($attempt, $record, $k, \%system);
@@ -404,14 +453,8 @@ sub _keep {
                 defined $why ? $why : 'out of range');
         }
         else {
-            my $sig = $ask->{sig}{$index};
-            my $table = $ask->{table} ||= $self->{data}[$s]{$row} ||= {};
-            if (!defined $table->{$place}) {
-                $table->{$place} = pack 'NdN', $sig, $value, $attempt;
-                next;
-            }
-            $self->_pool(\$table->{$place}, $s, $row, $place, $sig, $attempt,
-                $value);
+            $self->_add($s, $row, $place, $ask->{sig}{$index}, $attempt,
+                [$value]);
         }
     }
     for my $s (keys %system) {

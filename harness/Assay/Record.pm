@@ -29,17 +29,31 @@ my %COMMON = map { $_ => 1 } qw(opt check end);
 my %END = map { $_ => 1 } qw(ok wrong unstable notrun timeout failed);
 my %CUT_SHORT = map { $_ => 1 } qw(unstable timeout failed);
 
-# A metric line as libassay writes it, with figures that conversion can't
-# spoil; any other goes the long way round.
-my $PLAIN = qr/-?[0-9]{1,20}+[.]?+[0-9]{0,20}+/;
-my $USUAL = qr/\Ametric\ name=([\w.-]++)\ value=($PLAIN)\ unit=([^\s"]++)
-    \ n=([0-9]{1,15}+)\ best=($PLAIN)\ min=($PLAIN)\ q1=($PLAIN)
-    \ median=($PLAIN)\ q3=($PLAIN)\ max=($PLAIN)
-    \ host=([A-Za-z0-9_][\w.-]*+)(\ [^"]*+|)\z/xa;
+# A metric line as libassay writes it, and the line of its samples where that
+# follows; any other goes the long way round.  Neither line can be too long.
+# Figures are only told from words here: _plain looks closer.
+my $FIGURES = qr/[0-9.-]{1,40}+/;
+my $USUAL = qr/\G(metric\ name=([\w.-]{1,999}+)\ value=($FIGURES)
+    \ unit=([^\s"]{1,99}+)
+    \ n=([1-9][0-9]{0,14}+)\ best=($FIGURES)\ min=($FIGURES)\ q1=($FIGURES)
+    \ median=($FIGURES)\ q3=($FIGURES)\ max=($FIGURES)
+    \ host=([A-Za-z0-9_][\w.-]{0,999}+)(\ [^"\n]{0,9999}+|))\n
+    (?:sample\ name=\2\ unit=\4\ values=([0-9.,-]{1,9999}+)
+    \ host=\12\13\n)?/xa;
+my $GROUPS = 14;
 
-my $USUAL_SAMPLE = qr/\Asample\ name=([\w.-]++)\ unit=([^\s"]++)
-    \ values=($PLAIN(?:,$PLAIN)*+)\ host=([A-Za-z0-9_][\w.-]*+)
-    (\ [^"]*+|)\z/xa;
+my $FIGURE_KEY = qr/ (?:value|best|min|q1|median|q3|max)=/;
+
+# Numbers of fewer characters neither overflow nor vanish.
+my $LONG = 300;
+my $TOO_LONG = qr/[0-9.-]{$LONG}/;
+
+# A figure with its digits taken for 0, and how many forms are remembered.
+my $FORM       = qr/-?0[.]?0?/;
+my $FORMS_MOST = 1000;
+
+# Where the figures stand among them.
+my @POSITION = (2, 4 .. 10);
 
 sub new {
     my ($class, %given) = @_;
@@ -56,6 +70,7 @@ sub new {
         opt      => [],
         env      => [],
         notrun   => [],
+        found    => [],
         seen     => {},
         samples  => {},
         metrics  => 0,
@@ -82,30 +97,31 @@ sub read_file {
 
     if (!-e $path)                   { $self->_fault("can't read it: $!") }
     elsif (!-f _)                    { $self->_fault('not a plain file') }
-    elsif (open $file, '<:raw', $path) { $self->_read_blocks($file) }
-    else                             { $self->_fault("can't read it: $!") }
+    elsif (open $file, '<:raw', $path) {
+        $self->_read_blocks($file, -s _ || 0);
+    }
+    else { $self->_fault("can't read it: $!") }
     $self->_conclude();
     return $self;
 }
 
 sub _read_blocks {
-    my ($self, $file) = @_;
+    my ($self, $file, $size) = @_;
+    my $block = $size < $BLOCK ? $size + 1 : $BLOCK;
     my $rest = q{};
 
     while (1) {
-        my $got = read($file, my $block, $BLOCK);
+        my $got = sysread $file, my ($text), $block;
         if (!defined $got) { $self->_fault("can't read it: $!"); last }
         last if $got == 0;
         $self->{size} += $got;
-        my $end = rindex $block, "\n";
-        if ($end < 0) {
-            $rest .= $block;
+        my $end = 1 + rindex $text, "\n";
+        my $next = substr $text, $end, $got, q{};
+        if ($end) {
+            $self->_lines($rest . $text) or last;
+            $rest = $next;
         }
-        else {
-            my $whole = $rest . substr $block, 0, $end + 1;
-            $rest = substr $block, $end + 1;
-            $self->_lines($whole) or last;
-        }
+        else { $rest .= $next }
         if (length $rest > $LINE_MOST) {
             $self->{line}++;
             $self->_fault('line of more than ' . ($LINE_MOST >> 20) . ' MiB');
@@ -132,16 +148,23 @@ sub _lines {
         $self->{stopped} = 1;
         return 0;
     }
-    for my $line (split /\n/, $text) {
+    my ($at, $length) = (0, length $text);
+    while ($at < $length) {
+        if ($self->{plans} && !$self->{end} && !$self->{early}) {
+            pos($text) = $at;
+            my @usual = $text =~ /$USUAL/gc;
+            $self->_usual(\@usual) if @usual;
+            $at = pos $text;
+            last if $at == $length;
+        }
+        my $end = index $text, "\n", $at;
         $self->{line}++;
-        if (length $line > $LINE_MOST) {
+        if ($end - $at > $LINE_MOST) {
             $self->_fault('line of more than '
                 . ($LINE_MOST >> 20) . ' MiB');
-            next;
         }
-        next if $line =~ /\Ametric / && $self->_usual_metric($line);
-        next if $line =~ /\Asample / && $self->_usual_sample($line);
-        $self->_line($line);
+        else { $self->_line(substr $text, $at, $end - $at) }
+        $at = $end + 1;
     }
     return 1;
 }
@@ -173,36 +196,45 @@ my %KIND = (
 
 sub _line {
     my ($self, $line) = @_;
+    my $lines = $self->{known}{lines} ||= {};
+    my $known = $lines->{$line};
 
-    return if $line !~ /[^ \t]/;
-    my ($kind) = $line =~ /\A([a-z][a-z0-9_]*+)(?=[ \t]|\z)/
-        or return $self->_fault('malformed: no kind');
+    $known = _parsed($line) if !$known;
+    my ($kind, $fields, $why) = @$known;
+    return defined $why ? $self->_fault($why) : undef if !defined $kind;
     return $self->_fault('content after the end line')
-        if $self->{end} && !$self->_gainsaid($line);
+        if $self->{end} && !$self->_gainsaid($kind, $fields);
     return $self->_fault("the first line is not 'record'")
         if !$self->{head} && $kind ne 'record';
-
-    my $lines = $self->{known}{lines} ||= {};
-    my ($fields, $why) = $lines->{$line}
-        || split_fields(substr $line, length $kind);
     return $self->_fault($why) if !$fields;
-    $lines->{$line} = $fields if $COMMON{$kind};
+    $lines->{$line} = $known if $COMMON{$kind};
     if ($kind eq 'record') {
         return $self->_fault('a second record line') if $self->{head};
         $self->{head} = $line;
     }
-    $self->{functional} = 1 if $kind ne 'metric' && _functional($fields);
+    $self->{functional} = 1 if $kind ne 'metric'
+        && defined $fields->{functional} && _functional($fields);
     $KIND{$kind}->($self, $fields, $line) if $KIND{$kind};
     return;
 }
 
 # What the launcher adds to a run that said `ok` and then did not end well.
 sub _gainsaid {
-    my ($self, $line) = @_;
-    my ($fields) = $line =~ /\Aend / ? split_fields(substr $line, 3) : ();
+    my ($self, $kind, $fields) = @_;
 
-    return $fields && defined $fields->{by} && $self->{end} eq 'ok'
-        && ($fields->{status} || q{}) ne 'ok';
+    return $kind eq 'end' && $fields && defined $fields->{by}
+        && $self->{end} eq 'ok' && ($fields->{status} || q{}) ne 'ok';
+}
+
+# The kind of a line and its fields, or why there are none; nothing of a line
+# that is blank.
+sub _parsed {
+    my ($line) = @_;
+    my ($kind) = $line =~ /\A([a-z][a-z0-9_]*+)(?=[ \t]|\z)/;
+
+    return [$kind, split_fields(substr $line, length $kind)]
+        if defined $kind;
+    return $line =~ /[^ \t]/ ? [undef, undef, 'malformed: no kind'] : [];
 }
 
 # Only a plain `no` is a no: a doubtful word must not count as a full run.
@@ -271,56 +303,94 @@ sub _check {
             . "tolerance $f->{tolerance}");
 }
 
-# The short way: figures by position, and what was measured from memory.
-# False where the line is not of the usual shape, or may be at fault.
-sub _usual_metric {
-    my ($self, $line) = @_;
+# The short way: figures by position, and what was measured from memory.  A
+# line that may be at fault goes the long way.  Figures that are alike, with as
+# many digits before the point, are in the same order as text and as numbers,
+# which spares their conversion.
+sub _usual {
+    my ($self, $usual) = @_;
+    my ($plans, $seen, $samples, $found, $names, $hosts)
+        = @$self{qw(plans seen samples found names hosts)};
+    my $forms = $self->{known}{forms} ||= {};
+    my ($line, $name, $value, $unit, $n, $best, $min, $q1, $median, $q3,
+        $max, $host, $rest, $list);
 
-    my ($name, $value, $unit, $n, $best, $min, $q1, $median, $q3, $max, $host,
-        $rest) = $line =~ $USUAL or return 0;
-    my $plan = $self->{plans}{"$name $unit$rest"};
-    $plan = $self->_plan($name, $unit, $rest) if !defined $plan;
-    return 0 if !$plan || $self->{end} || $self->{early};
-    return 0 if !($min <= $q1 && $q1 <= $median && $median <= $q3
-        && $q3 <= $max && $min <= $value && $value <= $max && $n > 1
-        && ($best == $max || $best == $min));
-    my $identity = "$plan->{id}host=$host";
-    return 0 if exists $self->{seen}{$identity};
-    $self->{seen}{$identity} = $line;
-    $self->{first} = $line if !$self->{metrics}++;
-    $self->{last} = $line;
-    $self->{names}{$name} = 1;
-    $self->{hosts}{$host} = 1;
-    $plan->{take}->($host,
-        [$value, $n, $best, $min, $q1, $median, $q3, $max], $identity)
-        if $plan->{take};
-    return 1;
+    for (my $i = 0; $i < @$usual; $i += $GROUPS) {
+        ($line, $name, $value, $unit, $n, $best, $min, $q1, $median, $q3,
+            $max, $host, $rest, $list) = @$usual[$i .. $i + $GROUPS - 1];
+        my $figures = " $value $best $min $q1 $median $q3 $max";
+        $figures .= ",$list" if defined $list;
+        my @values = defined $list ? split /,/, $list : ();
+        my $width = index $max, q{.};
+        my $alike = $width > 0 && index($figures, q{-}) < 0
+            && !grep { index($_, q{.}) != $width }
+            $value, $best, $min, $q1, $median, $q3, @values;
+        my $rises = !_plain($forms, $figures) ? 0 : $alike
+            ? $min le $q1 && $q1 le $median && $median le $q3 && $q3 le $max
+                && $min le $value && $value le $max
+            : $min <= $q1 && $q1 <= $median && $median <= $q3
+                && $q3 <= $max && $min <= $value && $value <= $max;
+        my $plan = $rises && ($n > 1 || $min == $max)
+            && ($best eq $max || $best eq $min || $best == $max
+                || $best == $min)
+            && ($plans->{"$name $unit$rest"}
+                // $self->_plan($name, $unit, $rest));
+        my $identity = $plan ? "$plan->{id}host=$host" : q{};
+        $plan = 0 if exists $seen->{$identity};
+        $self->{line}++;
+        if ($plan) {
+            $seen->{$identity} = $line;
+            $self->{first} = $line if !$self->{metrics}++;
+            $self->{last} = $line;
+            $names->{$name} = $hosts->{$host} = 1;
+            if ($plan->{figure} && $max <= $plan->{most}) {
+                push @$found, $plan->{ask}, $host,
+                    $usual->[$i + $plan->{figure}];
+            }
+            elsif ($plan->{take}) {
+                $plan->{take}->($host, [$value, $n, $best, $min, $q1,
+                    $median, $q3, $max], $identity);
+            }
+        }
+        else { $self->_line($line) }
+        next if !defined $list;
+        $self->{line}++;
+        if ($plan && !exists $samples->{$identity} && $n == @values
+            && (length $list < $LONG || $list !~ $TOO_LONG)
+            && _agree($min, $median, $max,
+            $alike ? sort @values : sort { $a <=> $b } @values)) {
+            $samples->{$identity} = $plan->{wanted} ? \@values : 1;
+            next;
+        }
+        $self->_line("sample name=$name unit=$unit values=$list "
+            . "host=$host$rest");
+    }
+    return;
 }
 
-# The short way for samples that follow their metric and agree with it to the
-# last digit.  False where a closer look is needed.
-sub _usual_sample {
-    my ($self, $line) = @_;
-
-    my ($name, $unit, $list, $host, $rest) = $line =~ $USUAL_SAMPLE or return 0;
-    my $plan = $self->{plans}{"$name $unit$rest"};
-    return 0 if !$plan || $self->{end};
-    my $identity = "$plan->{id}host=$host";
-    my $metric = $self->{seen}{$identity};
-    return 0 if !defined $metric || exists $self->{samples}{$identity};
-    my @f = $metric =~ $USUAL or return 0;
-    my ($n, $min, $median, $max) = @f[3, 5, 7, 9];
-
-    my @values = split /,/, $list;
-    my @sorted = sort { $a <=> $b } @values;
+# Whether sorted samples agree with the figures of their metric to the last
+# digit.
+sub _agree {
+    my ($min, $median, $max, @sorted) = @_;
     my $half = @sorted / 2;
-    return 0 if $f[2] ne $unit || $n != @sorted || $min != $sorted[0]
-        || $max != $sorted[-1];
-    return 0 if $median != (@sorted % 2 ? $sorted[$half]
-        : $sorted[$half - 1] / 2 + $sorted[$half] / 2);
-    $self->{samples}{$identity}
-        = $self->{wanted}{$self->_full_name($name)} ? \@values : 1;
-    return 1;
+
+    return ($min eq $sorted[0] || $min == $sorted[0])
+        && ($max eq $sorted[-1] || $max == $sorted[-1])
+        && (@sorted % 2
+        ? $median eq $sorted[$half] || $median == $sorted[$half]
+        : $median == $sorted[$half - 1] / 2 + $sorted[$half] / 2);
+}
+
+# Whether figures are such as conversion can't spoil: digits, perhaps a point
+# and more digits.  With all digits 0 there are few forms of them.
+sub _plain {
+    my ($forms, $figures) = @_;
+    (my $form = $figures) =~ tr/0-9/0/s;
+    my $known = $forms->{$form};
+
+    return $known if defined $known;
+    %$forms = () if keys %$forms > $FORMS_MOST;
+    return $forms->{$form} = $form =~ /\A(?:[ ,]$FORM)++\z/ ? 1 : 0;
 }
 
 # What to do with lines of a name, unit and rest, on a node; 0 where the rest
@@ -334,9 +404,13 @@ sub _plan {
         if !$fields || grep { exists $FIGURE{$_} || $PLACE{$_} || $REMARK{$_} }
             keys %$fields;
     my $shape = $self->_shape($fields);
+    my $plan = $self->{plan}->($self->{bench}, $name, $unit, $shape);
     return $self->{plans}{"$name $unit$rest"} = {
-        id   => "$name\1$shape->{id}\1",
-        take => scalar $self->{plan}->($self->{bench}, $name, $unit, $shape),
+        %{$plan || {}},
+        figure => $plan && defined $plan->{figure}
+            ? $POSITION[$plan->{figure}] : 0,
+        id     => "$name\1$shape->{id}\1",
+        wanted => $self->{wanted}{"$self->{bench}.$name"},
     };
 }
 
@@ -611,10 +685,14 @@ sub run_key {
 sub figures_key {
     my ($self) = @_;
     my @lines = grep { defined } @$self{qw(first last)};
-    my %long = map { $_ => 1 } grep { s/0+\z//r =~ tr/0-9// >= 6 }
-        map { s/\A0+//r =~ tr/.//dr }
-        map { / (?:value|best|min|q1|median|q3|max)=([0-9.]+)(?= |\z)/g } @lines;
+    my %long;
 
+    for my $line (@lines) {
+        while (keys %long < 3 && $line =~ /$FIGURE_KEY([0-9.]+)(?=\ |\z)/g) {
+            my $digits = $1 =~ s/\A0+//r =~ tr/.//dr;
+            $long{$digits} = 1 if $digits =~ s/0+\z//r =~ tr/0-9// >= 6;
+        }
+    }
     return if keys %long < 3;
     return sha256(join "\n", $self->{bench}, $self->{metrics}, @lines);
 }
@@ -699,9 +777,12 @@ good, which shows at its end.
 
 The rest is for speed and may be left out.  C<plan> is called once for lines of
 one program, name, unit and shape that have a host and all figures; it returns
-a function (or nothing) that is called with host, figures and identity in place
-of C<metric>.  C<known> is a hash that records share.  C<wanted> names the
-metrics (C<program.name>) whose samples are to be kept.
+nothing, or a hash.  Its C<take> is called with host, figures and identity in
+place of C<metric>.  Where it has C<figure>, C<most> and C<ask>, and the
+greatest figure of the line is not above C<most>, no function is called: ASK,
+host and the figure of that index are appended to C<found>.  C<known> is a hash
+that records share.  C<wanted> names the metrics (C<program.name>) whose samples
+are to be kept.
 
 =item read_file()
 

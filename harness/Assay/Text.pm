@@ -55,7 +55,7 @@ sub unquote {
 sub encoding_fault {
     my ($bytes) = @_;
 
-    return if $bytes !~ /[^\t\n\x20-\x7e]/;
+    return if $bytes !~ tr/\t\n\x20-\x7e//c;
     return 'byte order mark' if $bytes =~ /\A\xef\xbb\xbf/;
     return 'NUL byte' if index($bytes, "\0") >= 0;
     return 'carriage return: lines end in a line feed alone'
