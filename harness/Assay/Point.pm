@@ -5,6 +5,7 @@ package Assay::Point;
 use strict;
 use warnings;
 
+use Assay::Collect;
 use Assay::Tap;
 use Assay::Verdict;
 use Assay::Units qw(scale show show_against);
@@ -12,10 +13,21 @@ use Assay::Units qw(scale show show_against);
 # How many values and records a point names.
 my $NAMED_MOST = 20;
 
+# Of how many places the words are kept.
+my $PLACES_MOST = 50_000;
+
 my %OPPOSITE = ('>=' => q{<}, '<=' => q{>}, within => 'outside');
 
 sub judge {
     my ($verdicts, $clause, $row, $place, $why) = @_;
+
+    if (!defined $why) {
+        my $form = $clause->{forms}{$row};
+        $form = $clause->{forms}{$row} = _form($verdicts, $clause, $row)
+            if !defined $form;
+        my $passed = $form && _passed($verdicts, $form, $place);
+        return $passed if $passed;
+    }
     my $head = "clause $clause->{id} $clause->{metric} ";
 
     return _finish($verdicts, $clause, {
@@ -35,6 +47,90 @@ sub judge {
         place   => $place,
         row     => $text,
     });
+}
+
+# What the points of a clause and row have in common, where each needs no more
+# than a look at its figure; 0 where nothing is so simple.
+sub _form {
+    my ($verdicts, $clause, $row) = @_;
+    my $limit = $verdicts->limit_of($clause, $row);
+    my $low = $limit->{kind} eq '>=';
+    my $unit = $limit->{unit};
+    my $table = $verdicts->undisturbed($clause, $row);
+
+    return 0 if !$table || $clause->{relative} || $clause->{confidence}
+        || $clause->{statistic}{name} eq 'cv'
+        || !($low || $limit->{kind} eq '<=');
+    my $bound = (Assay::Verdict::bounds($clause, $limit))[$low ? 0 : 1];
+    my $text = Assay::Verdict::row_text($clause, $row);
+    my $shown = show($bound, $unit);
+    return {
+        table  => $table,
+        runs   => $clause->{runs},
+        scope  => $clause->{series}{scope},
+        statistic => $clause->{statistic},
+        low    => $low ? $bound : undef,
+        high   => $low ? undef : $bound,
+        shown  => $shown,
+        unit   => $unit,
+        scale  => scale($unit),
+        head   => "clause $clause->{id} $clause->{metric} ",
+        each   => $text eq q{} ? q{} : " $text",
+        name   => " $clause->{statistic}{name} ",
+        bound  => " $unit $limit->{kind} $shown $unit",
+        promise => "  verdict: PASS\n" . _promise($clause, $limit),
+        row    => $text eq q{} ? q{} : Assay::Tap::lines([each => $text]),
+    };
+}
+
+# A point that passes, and by so much that six digits show it; or nothing.
+sub _passed {
+    my ($verdicts, $form, $place) = @_;
+    my $entry = $form->{table}{$place};
+    my $said = $verdicts->{said}{"$form->{scope} $place"}
+        ||= _place_text($verdicts, $form->{scope}, $place);
+
+    return if !defined $entry || !$said->{listed};
+    my ($values, $from) = Assay::Collect::values_of($entry);
+    my $n = @$values;
+    return if $n < $form->{runs} || $n > $NAMED_MOST
+        || grep { $from->[$_] == $from->[$_ - 1] } 1 .. $#$from;
+    my ($value) = Assay::Verdict::statistic($form->{statistic}, $values);
+    return if !(defined $form->{low} ? $value >= $form->{low}
+        : $value <= $form->{high});
+    my ($scale, $unit) = @$form{qw(scale unit)};
+    my ($shown, @shown) = map { sprintf '%.6g', $_ / $scale } $value, @$values;
+    return if $shown eq $form->{shown};
+
+    my $records = $said->{"@$from"} ||= _evidence($verdicts,
+        {attempts => $from});
+    return {
+        verdict     => 'PASS',
+        ok          => 1,
+        description => "$form->{head}$place$form->{each}$form->{name}$shown"
+            . "$form->{bound} (n=$n)",
+        block => "$form->{promise}$said->{line}$form->{row}"
+            . qq{  value: "$shown $unit"\n  n: $n\n}
+            . qq{  bound: "$form->{shown} $unit"\n  values: "}
+            . join(', ', @shown) . qq{ $unit"\n$records},
+    };
+}
+
+# What there is to say of a place, whatever the clause.
+sub _place_text {
+    my ($verdicts, $scope, $place) = @_;
+    my $said = $verdicts->{said};
+
+    %$said = () if keys %$said > $PLACES_MOST;
+    return {
+        listed => $verdicts->{places}->lists($scope, $place),
+        line   => _place_line($place),
+    };
+}
+
+sub _place_line {
+    my ($place) = @_;
+    return '  place: ' . Assay::Tap::scalar_text($place) . "\n";
 }
 
 sub _finish {
@@ -131,7 +227,7 @@ sub _against {
 sub _block {
     my ($verdicts, $clause, $p, $verdict) = @_;
     my ($figure, $limit) = @$p{qw(figure limit)};
-    my $own = '  place: ' . Assay::Tap::scalar_text($p->{place}) . "\n";
+    my $own = _place_line($p->{place});
 
     $own .= Assay::Tap::lines([each => $p->{row}])
         if defined $p->{row} && $p->{row} ne q{};

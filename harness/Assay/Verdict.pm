@@ -26,6 +26,8 @@ sub new {
         today  => $given{today},
         fleet  => {},
         used   => {},
+        said   => {},
+        listed => {},
     }, $class;
 }
 
@@ -88,19 +90,23 @@ sub _places {
     my $kind = $series->{scope};
 
     return 'system' if $kind eq 'system';
-    my %seen = map { $_ => 1 } $self->_seen($series);
     my $expected = $self->{places}->expected($kind);
+    if ($expected && !$series->{at}) {
+        my $listed = $self->{listed}{$kind}
+            ||= {map { $_ => 1 } @$expected};
+        return (@$expected, sort grep { !$listed->{$_} }
+            $self->_seen($series, $listed));
+    }
+    my %seen = map { $_ => 1 } $self->_seen($series, {});
     if ($kind eq 'device' && !$expected) {
         my %hosts = map { $_ => 1 }
             map { Assay::Places::hosts('device', $_) } keys %seen;
         $seen{$_} = 1
             for map { $self->{places}->devices_of($_) } keys %hosts;
     }
-    if ($expected && $series->{at}) {
-        $expected = [grep { $self->_is_at($series, $_) } @$expected];
-    }
-    my %listed = map { $_ => 1 } @{$expected || []};
-    return (@{$expected || []}, sort grep { !$listed{$_} } keys %seen);
+    my @at = grep { $self->_is_at($series, $_) } @{$expected || []};
+    my %listed = map { $_ => 1 } @at;
+    return (@at, sort grep { !$listed{$_} } keys %seen);
 }
 
 # A clause on one host or pair owes that one alone.
@@ -114,17 +120,21 @@ sub _is_at {
     return !defined $at->{host} || $host eq $at->{host};
 }
 
-# Places that the records name.  Without a list of nodes, every host of every
-# run that may be of the kind owes its figure.
+# Places that the records name, but for those known.  Without a list of nodes,
+# every host of every run that may be of the kind owes its figure.
 sub _seen {
-    my ($self, $series) = @_;
+    my ($self, $series, $known) = @_;
     my $data = $self->{data};
     my ($s, $kind) = @$series{qw(index scope)};
     my %seen;
 
     for my $table (map { $data->{$_}[$s] || {} }
         qw(data trouble functional touched)) {
-        for my $row (values %$table) { $seen{$_} = 1 for keys %$row }
+        for my $row (values %$table) {
+            for my $place (keys %$row) {
+                $seen{$place} = 1 if !$known->{$place};
+            }
+        }
     }
     return keys %seen
         if $kind ne 'node' || $self->{places}->expected('node');
@@ -292,10 +302,22 @@ sub figure {
         $out{why} = $self->_too_few($clause, $series, $row, $place, $attempts);
     }
     else {
-        ($out{value}, $out{why}) = _statistic($clause->{statistic}, $values);
+        ($out{value}, $out{why}) = statistic($clause->{statistic}, $values);
     }
     $out{verdict} = 'INVALID' if defined $out{why};
     return \%out;
+}
+
+# The packed figures of a clause and row by place, where nothing went wrong
+# anywhere that could bear on them; else nothing.
+sub undisturbed {
+    my ($self, $clause, $row) = @_;
+    my $data = $self->{data};
+    my $s = $clause->{series}{index};
+
+    return if $row eq $NO_ROW || $data->{bad} || $data->{notrun_at}
+        || $data->{left_out} || $data->{trouble}[$s]{$row};
+    return $data->{data}[$s]{$row};
 }
 
 # Where something went wrong somewhere: did it here?
@@ -417,7 +439,7 @@ sub _too_few {
     return $why;
 }
 
-sub _statistic {
+sub statistic {
     my ($statistic, $values) = @_;
     my ($name, $p) = @$statistic{qw(name p)};
 
@@ -557,6 +579,11 @@ others that were measured.  Without a list of nodes, every host of every run of
 the program owes its figure.  Each row that was measured anywhere, or that a
 limit names, is owed at every place.
 
+=item undisturbed(CLAUSE, ROW)
+
+The packed figures by place, where no faulty record, no line that can't count
+and no copy could bear on them; nothing otherwise.
+
 =item touch(POINT)
 
 Notes which faulty records bear on a point, for C<used>.
@@ -589,6 +616,10 @@ order-statistic interval meets the limit, FAIL where all of it misses, else
 INCONCLUSIVE, as where there are too few values for an interval.
 
 =item row_text(CLAUSE, ROW), row_keys(CLAUSE, ROW)
+
+=item statistic(STATISTIC, VALUES)
+
+The statistic of values, or (undef, WHY) where there is none.
 
 =back
 
