@@ -24,6 +24,20 @@ sub on_nodes {
     return job($ranks, $program, "-c 4096 $options", "MPI_NODES=$map " . ($more // q{}));
 }
 
+# The record, held to what must hold on any machine: status and output.
+sub judged {
+    my ($run) = @_;
+
+    open my $file, '>:raw', 'msgrate.record' or die;
+    print {$file} $run->{record};
+    close $file or die;
+    my ($assay, $reference) = (program('harness/assay'), source('reference/any-machine.ref'));
+    my $out = qx{$^X '$assay' judge --strict --nodes n1,n2 --reference '$reference' msgrate.record 2>&1};
+    my $status = $? >> 8;
+    unlink 'msgrate.record';
+    return ($status, $out);
+}
+
 subtest 'two nodes' => sub {
     my $run = on_nodes('0,1', '-p 1 -i 8 @', 'MPI_FAULT=slow:1');
     is $run->{status}, 0, 'no --functional is needed' or diag $run->{err};
@@ -45,14 +59,14 @@ subtest 'two nodes' => sub {
         'the slowest is named';
     is Probe::line($run, 'opt')->{mock_nodes}, 0, 'no node is made up';
 
-    open my $file, '>:raw', 'msgrate.record' or die;
-    print {$file} $run->{record};
-    close $file or die;
-    my ($assay, $reference) = (program('harness/assay'), source('reference/any-machine.ref'));
-    my $out = qx{$^X '$assay' judge --strict --nodes n1,n2 --reference '$reference' msgrate.record 2>&1};
-    is $?, 0, 'any-machine.ref takes it' or diag $out;
+    my ($status, $out) = judged($run);
+    is $status, 3, 'any-machine.ref does not take 4 KiB for a cold cache';
+    like $out, qr/'cache_bytes >= cache_least' is broken: cache_bytes=4096, cache_least=\d+/,
+        '... and says so';
+    $run = job(2, $program, '-c 8M -p 1 -i 8 @', 'MPI_NODES=0,1');
+    ($status, $out) = judged($run);
+    is $status, 0, '... but 8 MiB, whatever the cache' or diag $out;
     is scalar(my @ok = $out =~ /^ok/mg), 8, '... four rates of two nodes';
-    unlink 'msgrate.record';
 };
 
 subtest 'placement' => sub {
