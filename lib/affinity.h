@@ -15,8 +15,8 @@ extern const char *const assay_pin_words[]; /* for option tables */
  * than CPUs wrap round. numa < 0: anywhere, else only CPUs of that NUMA node.
  * cpus[0..n-1] gets OS indices, or -1 for ASSAY_PIN_NONE. Returns 0, or -1 if
  * no CPU fits. Pure: tested on recorded machines. */
-int assay_pin_plan(const struct assay_topology *t, enum assay_pin pin,
-                   size_t n, int numa, int *cpus);
+int assay_pin_plan(const struct assay_topology *t, enum assay_pin pin, size_t n,
+                   int numa, int *cpus);
 
 /* Bind the calling thread to one CPU, and read the binding back. Returns 0,
  * or -1 with errno (a binding that did not take is EXDEV). */

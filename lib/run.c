@@ -468,8 +468,7 @@ static void machine_load(struct assay_run *run)
 
 struct assay_run *assay_start_member(int argc, char **argv,
                                      const struct assay_program *program,
-                                     void *options,
-                                     struct assay_member *member)
+                                     void *options, struct assay_member *member)
 {
     struct sigaction action = {.sa_handler = on_file_size};
     struct assay_run *run;

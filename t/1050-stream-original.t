@@ -7,10 +7,12 @@ use 5.014;
 use strict;
 use warnings;
 
+use Cwd qw(getcwd);
 use FindBin qw($Bin);
 use lib $Bin;
 use Stream;
 use Test::More;
+use Time::HiRes qw(sleep);
 
 my $cc = compiler();
 plan skip_all => 'no C compiler here' if !$cc;
@@ -136,20 +138,32 @@ for my $case (@bad) {
         if $what !~ /verdict|failed|exit|size|threads/;
 }
 
-# A stand-in that never ends goes with us.
+# A stand-in that never ends goes with us. It says who it is.
+my $child_file = getcwd() . '/child';
 open my $endless, '>', 'endless.c' or die;
-print {$endless} "#include <unistd.h>\nint main(void) { for (;;) pause(); }\n";
+print {$endless} <<"END";
+#include <stdio.h>
+#include <unistd.h>
+int main(void)
+{
+    FILE *file = fopen("$child_file", "w");
+    fprintf(file, "%d\\n", (int)getpid());
+    fclose(file);
+    for (;;)
+        pause();
+}
+END
 close $endless or die;
 system("$cc endless.c -o printer") == 0 or die;
 $run = stream('STREAM @ --elements=200000 --repetitions=2 --rounds=1 '
     . '--mode=original --original=printer.c --compiler=./fakecc --threads=1 '
-    . '>/dev/null & pid=$!; sleep 1; '
-    . 'ps -o pid= --ppid $pid >child; kill $pid; wait $pid');
+    . '>/dev/null & pid=$!; n=0; until [ -s child ] || [ $n -ge 30 ]; do '
+    . 'sleep 1; n=$((n + 1)); done; kill $pid; wait $pid');
 is($run->{status}, 143, 'terminated while the original runs');
-my ($child) = slurp('child') =~ /(\d+)/;
+my ($child) = (slurp('child') // q{}) =~ /(\d+)/;
 for (1 .. 30) {
-    last if (slurp("/proc/$child/stat") // q{ Z }) =~ /[ ]Z[ ]/;
-    select undef, undef, undef, 0.1;
+    last if !$child || (slurp("/proc/$child/stat") // q{ Z }) =~ /[ ]Z[ ]/;
+    sleep 0.1;
 }
 ok($child && (slurp("/proc/$child/stat") // q{ Z }) =~ /[ ]Z[ ]/,
     'which ends too');

@@ -29,6 +29,9 @@ delete @ENV{grep {/^(?:SLURM|FLUX|PMI|PMIX|OMPI|MPIEXEC|HYDRA|MPIR_CVAR)_/} keys
 $ENV{OMPI_MCA_mpi_yield_when_idle} = 1;
 $ENV{"OMPI_ALLOW_RUN_AS_ROOT$_"} = 1 for q{}, '_CONFIRM';
 
+# MPI libraries leak by themselves; the serial tests look for leaks of ours.
+$ENV{ASAN_OPTIONS} = join q{:}, $ENV{ASAN_OPTIONS} // (), 'detect_leaks=0';
+
 sub source { return "$source/$_[0]" }
 
 # A variable of the build's Makefile.
