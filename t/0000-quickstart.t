@@ -11,7 +11,7 @@ use File::Copy qw(copy);
 use File::Temp qw(tempdir);
 use Test::More;
 
-my $source = $ENV{ASSAY_SRCDIR} || '.';
+my $source = abs_path( $ENV{ASSAY_SRCDIR} || '.' );
 my @tools  = qw(sh awk cat dirname env find grep mkdir mv rm sed sort tail tr);
 
 # A tree with a copy of quickstart, and a PATH that has nothing but @tools,
@@ -85,6 +85,7 @@ my %complete = (
     automake     => ':',
     cc           => 'exit 0',
     nproc        => 'echo 2',
+    ps           => ':',
     perl         => 'exit 0',
     'pkg-config' => ':',
     make         => <<'END',
