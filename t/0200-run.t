@@ -199,6 +199,8 @@ my $hidden = 'mount -t tmpfs none /proc && mount -t tmpfs none /sys';
 SKIP: {
     skip 'no mount namespace here', 4
         if system("unshare -m sh -c '$hidden' >/dev/null 2>&1") != 0;
+    skip 'a sanitizer needs /proc', 4
+        if `nm '@{[probe_path()]}' 2>/dev/null` =~ /__asan_init/;
     $run = probe(qq{unshare -m sh -c "$hidden && exec PROBE @"});
     is($run->{status}, $hwloc ? 0 : 99,
         'without /proc and /sys: what hwloc knows, else broken');

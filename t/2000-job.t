@@ -71,7 +71,7 @@ for my $deed (@deeds) {
         my $run = deed("--do=$what --rank=$rank --watchdog=$watchdog");
         if (defined $status) { is $run->{status}, $status, "exit status $status" }
         else { isnt $run->{status}, 0, 'exit status is not 0' }
-        cmp_ok $run->{seconds}, '<', 20, 'within seconds';
+        cmp_ok $run->{seconds}, '<', 100, 'within seconds';
         is $run->{figures}, $figures, 'what was finished is in the record';
         like $run->{own}, $says, 'said once, by whom it concerns';
         like verdict($run), $ends, 'the record is no measurement';
@@ -81,7 +81,7 @@ for my $deed (@deeds) {
 
 subtest 'MPI that hangs in its end' => sub {
     my $run = deed('--do=nothing', 'MPI_LATE=yes');
-    cmp_ok $run->{seconds}, '<', 30, 'the program ends';
+    cmp_ok $run->{seconds}, '<', 100, 'the program ends';
     is verdict($run), 'good', '... its record being whole';
     like $run->{own}, qr/\Ampi_probe: MPI did not end within \d+ s/, '... and says so'
         if library() =~ /\AOpen MPI/;    # hydra may lose what comes last

@@ -20,7 +20,7 @@ our @EXPORT = qw(alone job keys_of launcher library metrics missing program
 my $source = $ENV{ASSAY_SRCDIR} || abs_path(dirname(__FILE__) . '/..');
 my $build = $ENV{ASSAY_BUILDDIR} || $source;
 
-use constant LIMIT => 60;    # seconds that a job of a test may take
+use constant LIMIT => 240;    # seconds that a job of a test may take
 
 # What a launcher or a scheduler left behind, and what tests set, is not ours.
 delete @ENV{grep {/^(?:SLURM|FLUX|PMI|PMIX|OMPI|MPIEXEC|HYDRA|MPIR_CVAR)_/} keys %ENV};
