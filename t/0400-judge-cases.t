@@ -13,6 +13,7 @@ use warnings;
 
 use Cwd qw(abs_path getcwd);
 use File::Basename qw(dirname);
+use File::Glob qw(bsd_glob);
 use File::Temp ();
 use Test::More;
 
@@ -23,7 +24,7 @@ unshift @INC, $harness;
 require Assay::Judge;
 push @INC, Assay::Config->module_dir() if Assay::Config->can('module_dir');
 
-for my $case (sort glob "$here/data/judge/*/expected") {
+for my $case (sort { $a cmp $b } bsd_glob("$here/data/judge/*/expected")) {
     subtest((split m{/}, $case)[-2] => sub { try(dirname($case)) });
 }
 done_testing();

@@ -64,7 +64,7 @@ sub run {
             require POSIX;
             POSIX::_exit($status);
         }
-        exec @command or die "exec: $!\n";
+        exec {$command[0]} @command or die "exec: $!\n";
     }
     waitpid $child, 0;
     return ($? & 127 ? "signal $?" : $? >> 8, slurp($out), slurp($error));
