@@ -49,7 +49,10 @@ is((metric($run, 'copy'))[0]{threads}, 2, '--threads=2 goes before it');
 $run = stream("OMP_NUM_THREADS=2,1 STREAM @ $small");
 is(field($run, 'opt', 'threads'), 2, 'of a list the first counts');
 
+my $gomp = field($run, 'env', 'openmp') =~ /libgomp/;
 for my $wish (0, 65537, 'many') {
+    # libomp of LLVM 14 fails an assertion of its own then, now and again.
+    next if $wish eq 'many' && !$gomp;
     $run = stream("OMP_NUM_THREADS=$wish STREAM @ $small");
     is(field($run, 'opt', 'threads'), $default, "OMP_NUM_THREADS=$wish is none");
     like($run->{err}, qr/warning: OMP_NUM_THREADS=$wish: not a number of threads/,
