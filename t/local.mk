@@ -117,6 +117,10 @@ mpi_tests += \
 	%D%/2530-msgrate-nodes.t \
 	# end of mpi_tests
 
+# Those that `make check` leaves to `make check-long`: not of test_scripts.
+long_tests += \
+	# end of long_tests
+
 # Files, and folders of which everything is distributed.
 test_data += \
 	%D%/Mpi.pm \
