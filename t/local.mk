@@ -81,6 +81,7 @@ test_scripts += \
 	%D%/2510-msgrate-refusals.t \
 	%D%/2520-msgrate-faults.t \
 	%D%/2530-msgrate-nodes.t \
+	%D%/3000-window.t \
 	# end of test_scripts
 
 # Those of test_scripts that depend on how the programs were compiled.
@@ -115,6 +116,7 @@ mpi_tests += \
 	%D%/2510-msgrate-refusals.t \
 	%D%/2520-msgrate-faults.t \
 	%D%/2530-msgrate-nodes.t \
+	%D%/3000-window.t \
 	# end of mpi_tests
 
 # Those that `make check` leaves to `make check-long`: not of test_scripts.

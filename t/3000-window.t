@@ -1,0 +1,53 @@
+#!/usr/bin/perl
+#
+# Windows: every kind, sizes that a library's padding hides or shows, the last
+# byte, and one past it, which MPI never sees.
+
+use 5.016;
+use strict;
+use warnings;
+
+use FindBin;
+use Test::More;
+
+use lib $FindBin::Bin;
+use Mpi;
+use Probe;
+
+my $program = 't/programs/mpi_window';
+plan skip_all => missing($program) if missing($program);
+
+my $run = job(2, $program, q{});
+is $run->{status}, 0, 'all kinds, all sizes: bytes are where they belong'
+    or diag $run->{err};
+$run = job(4, $program, '--step=333');
+is $run->{status}, 0, 'four ranks with windows of different sizes'
+    or diag $run->{err};
+
+for my $past (['put-past', '1 bytes at 1000'], ['get-past', '2 bytes at 999'],
+    ['start-past', '2 bytes at 18446744073709551615']) {
+    my ($deed, $what) = @{$past};
+    $run = job(2, $program, "--bytes=1000 --do=$deed \@");
+    isnt $run->{status}, 0, "$deed: refused";
+    like $run->{err}, qr/rank 1 on \S+: one-sided access to $what of rank 0: its window ends at 1000/,
+        '... which names what, where, and the end';
+    isnt verdict($run), 'good', '... and the record is none of a measurement';
+}
+
+# Why windows are padded: if this is no more, the padding may go.
+$run = job(2, $program, q{}, 'WINDOW_EXACT=1001');
+if (library() =~ /\AMPICH 4\.0/) {
+    is $run->{status}, 1, 'MPICH 4.0: without padding, data is in a wrong place';
+    like $run->{err}, qr/window\.data: wrong data: \d+ bytes of a window \(allocate\) of 1001/, '... which is seen';
+}
+else {
+    note 'without padding: exit ', $run->{status};
+}
+
+# Why each target is flushed by itself; where ranks outnumber CPUs it shows.
+if (library() =~ /\AMPICH 4\.0/) {
+    my $wrong = grep { job(4, $program, q{}, 'WINDOW_FLUSH_ALL=1')->{status} == 1 } 1 .. 2;
+    note "MPICH 4.0: MPI_Win_flush_all left $wrong of 2 jobs with data that had not come";
+}
+
+done_testing;
