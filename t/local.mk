@@ -37,6 +37,8 @@ endif
 
 # Programs that tests run, each of one file of its name.
 test_programs += \
+	%D%/cluster/hog \
+	%D%/cluster/relay \
 	%D%/programs/probe \
 	%D%/programs/topology \
 	# end of test_programs
@@ -121,13 +123,25 @@ mpi_tests += \
 
 # Those that `make check` leaves to `make check-long`: not of test_scripts.
 long_tests += \
+	%D%/6000-cluster.t \
 	# end of long_tests
 
 # Files, and folders of which everything is distributed.
 test_data += \
+	%D%/Cluster.pm \
 	%D%/Mpi.pm \
 	%D%/Probe.pm \
 	%D%/Stream.pm \
+	%D%/cluster/down \
+	%D%/cluster/exec \
+	%D%/cluster/fault \
+	%D%/cluster/lab.sh \
+	%D%/cluster/login-init \
+	%D%/cluster/node \
+	%D%/cluster/node-init \
+	%D%/cluster/slurm.conf.in \
+	%D%/cluster/spaces.sh \
+	%D%/cluster/up \
 	%D%/data/judge \
 	%D%/data/machines \
 	%D%/data/nomem.c \

@@ -1,0 +1,81 @@
+package Cluster;
+
+# A real Slurm cluster of t/cluster for one test: brought up, used, and taken
+# down with the test, however that ends.
+
+use strict;
+use warnings;
+
+use Cwd qw(abs_path);
+use Exporter qw(import);
+use File::Basename qw(dirname);
+use File::Temp qw(tempdir);
+use Test::More;
+
+our @EXPORT = qw(cluster_dir cluster_down cluster_up fault lab node on_login
+    output);
+
+my $source = $ENV{ASSAY_SRCDIR} || abs_path(dirname(__FILE__) . '/..');
+my $here = $$;
+my @folders;
+
+# A folder that all nodes share, and whose name is short enough for sockets.
+sub cluster_dir {
+    my $folder = tempdir('cluster-XXXXXX', TMPDIR => 1);
+    push @folders, $folder;
+    return $folder;
+}
+
+# The path of a command of t/cluster.
+sub lab { return "$source/t/cluster/$_[0]" }
+
+# output(COMMAND...): exit status and what it prints, stderr included.
+sub output {
+    my @command = @_;
+    my $pid = open(my $pipe, q{-|}) // die "fork: $!";
+
+    if (!$pid) {
+        open STDIN, '<', '/dev/null' or die;
+        open STDERR, '>&', \*STDOUT or die;
+        { no warnings 'exec'; exec { $command[0] } @command }
+        exit 127;
+    }
+    my $text = do { local $/ = undef; <$pipe> };
+    close $pipe;
+    return ($? & 127 ? 128 + ($? & 127) : $? >> 8, $text // q{});
+}
+
+# cluster_up(ARGUMENT...): bring one up in CLUSTER, a folder of its own where
+# none is set, or skip the whole test with the reason.
+sub cluster_up {
+    my @arguments = @_;
+
+    $ENV{CLUSTER} //= cluster_dir();
+    my ($status, $text) = output(lab('up'), '--while', $$, @arguments);
+    chomp $text;
+    plan skip_all => $text if $status == 77;
+    BAIL_OUT("no cluster: $text") if $status != 0;
+    return;
+}
+
+sub cluster_down { return output(lab('down')) }
+
+# on_login(COMMAND...), node(NAME, COMMAND...): run it on the login node, or on
+# a node. fault(WORD...): t/cluster/fault. Each returns status and output.
+sub on_login { return output(lab('exec'), @_) }
+sub node { my ($name, @command) = @_; return output(lab('node'), 'exec', $name, @command) }
+sub fault { return output(lab('fault'), @_) }
+
+END {
+    if ($$ == $here) {
+        my $status = $?;
+        for my $folder (@folders) {
+            local $ENV{CLUSTER} = $folder;
+            cluster_down();
+            rmdir $folder;
+        }
+        $? = $status;
+    }
+}
+
+1;
