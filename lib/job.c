@@ -12,6 +12,7 @@
 
 #include "lib/job.h"
 #include "lib/job_facts.h"
+#include "lib/job_lost.h"
 #include "lib/launcher.h"
 #include "lib/provenance.h"
 
@@ -38,7 +39,7 @@ struct whole {
     const struct assay_needs *needs;
     struct assay_launcher launcher;
     enum phase phase;
-    double watchdog;
+    double watchdog, start_limit;
     char place[300];
 };
 
@@ -168,6 +169,12 @@ static const char *cure(const char *library)
     return "start it with the launcher of that library";
 }
 
+/* Where a launcher has numbered the processes, one of them speaks. */
+static bool numbered_first(const struct whole *w)
+{
+    return w->launcher.rank <= 0 || !w->launcher.linked;
+}
+
 /* N processes that each believe to be alone, or a part of the job that does. */
 static void check_size(struct whole *w)
 {
@@ -177,8 +184,7 @@ static void check_size(struct whole *w)
 
     if (!claim)
         return;
-    if (w->launcher.rank >= 0)
-        w->member.speaks = w->launcher.rank == 0;
+    w->member.speaks = numbered_first(w);
     snprintf(text, sizeof(text),
              "MPI finds a job of %d rank%s, the launcher says %ld (%s): "
              "launcher and library do not match; this program uses %s: %s",
@@ -218,6 +224,37 @@ static void check_ranks(struct whole *w)
     refuse(w, ASSAY_USAGE, text);
 }
 
+#define OPT(field) offsetof(struct whole, field)
+static const struct assay_option job_table[] = {
+    {.name = "start-limit",
+     .type = ASSAY_REAL,
+     .offset = OPT(start_limit),
+     .max = 1e6,
+     .arg = "SECONDS",
+     .help = "end a job whose MPI has not started by then; 0: never"},
+    ASSAY_OPTION_END,
+};
+
+/* A rank that ends before MPI has started, and the launcher does not mind,
+ * leaves the others waiting for it. Until there is progress to watch, this is
+ * what ends them; number 0 first, which the launcher may then take for the
+ * reason. */
+static void watch_start(struct whole *w)
+{
+    double seconds = w->start_limit;
+
+    if (w->launcher.rank > 0) {
+        snprintf(w->place, sizeof(w->place), "number %ld, on %s",
+                 w->launcher.rank, w->job.host);
+        w->member.place = w->place;
+        seconds += seconds > 0.0 ? OTHERS : 0.0;
+    }
+    assay_watch(w->job.run, seconds,
+                "the start of MPI: a process of the job may have ended before "
+                "it, or a node be lost (--start-limit gives it more time)");
+    w->member.place = NULL;
+}
+
 static void join(struct assay_member *member, struct assay_run *run)
 {
     struct whole *w = the_job;
@@ -227,6 +264,7 @@ static void join(struct assay_member *member, struct assay_run *run)
     int level, length;
 
     job->run = run;
+    watch_start(w);
     MPI_Init_thread(NULL, NULL, w->needs->thread_level, &level);
     MPI_Comm_create_errhandler(on_error, &handler);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
@@ -250,6 +288,19 @@ static void join(struct assay_member *member, struct assay_run *run)
                "the thread support that is needed");
 }
 
+/* Messages between them cross no wire, whatever their names are. */
+static void warn_kernels(struct assay_job *job)
+{
+    if (job->kernels == 0)
+        assay_warn(job->run, "no boot id in /proc: nodes may be containers of "
+                             "one machine");
+    else if (job->kernels < job->map.nodes)
+        assay_warn(job->run,
+                   "%zu nodes run on %zu kernel%s: containers or name spaces "
+                   "of one machine, and no network between them",
+                   job->map.nodes, job->kernels, job->kernels == 1 ? "" : "s");
+}
+
 struct assay_job *assay_job_start(int argc, char **argv,
                                   const struct assay_program *program,
                                   void *options,
@@ -264,9 +315,13 @@ struct assay_job *assay_job_start(int argc, char **argv,
     w->program = program;
     w->needs = needs;
     w->launcher = assay_launcher(getenv);
-    w->member.speaks = w->launcher.rank <= 0;
+    w->member.speaks = numbered_first(w);
     w->member.join = join;
     w->member.leave = leave;
+    w->member.last_line = assay_job_lost;
+    w->member.table = job_table;
+    w->member.options = w;
+    w->start_limit = ASSAY_JOB_START;
     w->watchdog = needs->watchdog;
     assay_hostname(w->job.host, sizeof(w->job.host));
     w->job.run = assay_start_member(argc, argv, program, options, &w->member);
@@ -276,8 +331,10 @@ struct assay_job *assay_job_start(int argc, char **argv,
     w->phase = RUNNING;
     assay_job_progress(&w->job, "finding out who is where");
     assay_job_facts(&w->job);
+    assay_job_lost_watch(&w->job);
     if (w->job.rank == 0)
         assay_job_env(&w->job);
+    warn_kernels(&w->job);
     return &w->job;
 }
 
@@ -304,6 +361,10 @@ void assay_job_fields(const struct assay_job *job, struct assay_fields *f)
 
     assay_fields_count(f, "ranks", map->ranks);
     assay_fields_count(f, "nodes", map->nodes);
+    if (job->kernels)
+        assay_fields_count(f, "kernels", job->kernels);
+    else
+        assay_fields_text(f, "kernels", "unknown");
     if (map->ppn)
         assay_fields_count(f, "ppn", map->ppn);
     else
@@ -349,6 +410,7 @@ int assay_job_finish(struct assay_job *job)
     MPI_Finalize();
     setitimer(ITIMER_REAL, &(struct itimerval){{0, 0}, {0, 0}}, NULL);
     assay_map_free(&job->map);
+    assay_job_lost_free();
     the_job = NULL;
     free(w);
     return status;

@@ -29,12 +29,17 @@ struct assay_needs {
     double watchdog;  /* s without progress that end the job; 0: none */
 };
 
+#define ASSAY_JOB_START 120.0 /* s that MPI's start may take by default */
+
 struct assay_job {
     struct assay_run *run; /* never NULL; lines are rank 0's alone */
     MPI_Comm comm;         /* all ranks, ours alone */
     MPI_Comm node;         /* the ranks that MPI says share our memory */
     int rank, size;
     struct assay_map map; /* who is on which node; the same on all ranks */
+    size_t kernels;       /* that run these nodes, 0 where one is not known;
+                             fewer than nodes: some are containers or name
+                             spaces of one machine */
     size_t cpus;          /* that the ranks of this node may use, together */
     char host[256];       /* of this rank, as records name it */
     char library[64];     /* "Open MPI 4.1.4", as it is at run time */
@@ -43,7 +48,9 @@ struct assay_job {
 
 /* Parse, join the job, open the record (on rank 0), find out who is where.
  * --help, --version and bad options end the program before MPI starts, and
- * where the launcher numbers processes, only number 0 speaks. Ends the job,
+ * where a launcher numbers processes, only number 0 speaks. Adds --start-limit
+ * to the program's options: MPI that has not started by then, since a rank ended
+ * before it or a node is lost, ends the process. Ends the job,
  * with one message, where MPI's size is not what the launcher says (N programs
  * that each believe to be alone: 99), and where there are not the ranks that
  * the program needs (2). Every rank exits with the same status. */
@@ -68,8 +75,8 @@ _Noreturn void assay_job_refuse(struct assay_job *job, enum assay_exit status,
 void assay_job_progress(struct assay_job *job, const char *what);
 void assay_job_watch(struct assay_job *job, double seconds); /* 0: never */
 
-/* Keys of the job for the opt line: ranks, nodes, ppn (or "uneven"),
- * placement. */
+/* Keys of the job for the opt line: ranks, nodes, kernels (or "unknown"), ppn (or
+ * "uneven"), placement. */
 void assay_job_fields(const struct assay_job *job, struct assay_fields *f);
 
 /* Close the record and stdout, then leave MPI, which may hang in that: after

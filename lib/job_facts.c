@@ -16,7 +16,7 @@
 
 enum {
     CPU_BYTES = 2048, /* of a mask of CPUs */
-    KEY = 320,        /* bytes of a host name and the id of its boot */
+    KEY = 320,        /* bytes of a host name and the id of its kernel */
     NAME_MOST = 128   /* bytes of a control variable's name that matter here */
 };
 
@@ -136,26 +136,46 @@ static void transport(const char *version, char *buf, size_t size)
         snprintf(buf, size, "unknown");
 }
 
-/* Host and boot: what two processes of one machine have in common, although
- * MPI may have been told not to use shared memory between them. */
-static void machine_key(const char *host, char key[KEY])
-{
-    char boot[64] = "";
-    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
-
-    if (file) {
-        if (!fgets(boot, sizeof(boot), file))
-            boot[0] = '\0';
-        fclose(file);
-    }
-    memset(key, 0, KEY);
-    snprintf(key, KEY, "%.255s %.40s", host, boot);
-}
-
-static void no_memory(struct assay_job *job)
+static void no_memory(const struct assay_job *job)
 {
     assay_die(job->run, ASSAY_BROKEN, "map of %d ranks: %s", job->size,
               strerror(ENOMEM));
+}
+
+/* Host and kernel: what two processes of one machine have in common, although
+ * MPI may have been told not to use shared memory between them. */
+static void machine_key(const char *host, char key[KEY])
+{
+    char kernel[ASSAY_KERNEL];
+
+    assay_job_kernel(kernel);
+    memset(key, 0, KEY);
+    snprintf(key, KEY, "%.255s %s", host, kernel);
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Different kernels behind the keys of all ranks; 0 where one is not known. */
+static size_t count_kernels(const struct assay_job *job, const char *keys)
+{
+    size_t n = (size_t)job->size, kernels = 0;
+    const char **kernel = calloc(n, sizeof(*kernel));
+    bool known = true;
+
+    if (!kernel)
+        no_memory(job);
+    for (size_t r = 0; r < n; r++) {
+        kernel[r] = strchr(keys + r * KEY, ' ') + 1;
+        known &= *kernel[r] != '\0';
+    }
+    qsort(kernel, n, sizeof(*kernel), by_text);
+    for (size_t r = 0; r < n; r++)
+        kernels += r == 0 || strcmp(kernel[r], kernel[r - 1]) != 0;
+    free(kernel);
+    return known ? kernels : 0;
 }
 
 /* From the key of every rank, and the lowest rank of those that it shares
@@ -205,6 +225,7 @@ static void find_map(struct assay_job *job)
                   job->comm);
     MPI_Allgather(key, KEY, MPI_CHAR, keys, KEY, MPI_CHAR, job->comm);
     map_from(job, keys, shared);
+    job->kernels = count_kernels(job, keys);
     free(keys);
     free(shared);
 }

@@ -7,10 +7,15 @@
 /* "Open MPI 4.1.4" from what MPI_Get_library_version says. */
 void assay_job_library(const char *version, char *buf, size_t size);
 
-/* Fill in library, transport, host, node and map. Collective. */
+/* Fill in library, transport, host, node, map and kernels. Collective. */
 void assay_job_facts(struct assay_job *job);
 
 /* Write the env line on the job; on rank 0. */
 void assay_job_env(struct assay_job *job);
+
+/* What tells the kernel that runs here from any other: the id of its boot, or ""
+ * where /proc does not say. */
+enum { ASSAY_KERNEL = 40 };
+void assay_job_kernel(char kernel[ASSAY_KERNEL]);
 
 #endif

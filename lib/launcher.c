@@ -1,8 +1,13 @@
 /* launcher.c - what the launcher says of this process. */
 #include "config.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stddef.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "lib/launcher.h"
 #include "lib/units.h"
@@ -40,6 +45,31 @@ static bool in_step(char *(*get)(const char *))
     return step >= 0 && step < 0xfffffff0L && number(get, "SLURM_PROCID") >= 0;
 }
 
+static bool is_socket(long fd)
+{
+    struct stat s;
+
+    return fd >= 0 && fd <= INT_MAX && fstat((int)fd, &s) == 0 &&
+           S_ISSOCK(s.st_mode);
+}
+
+static bool is_process(long pid)
+{
+    return pid > 0 && pid <= INT_MAX &&
+           (kill((pid_t)pid, 0) == 0 || errno == EPERM);
+}
+
+/* What left-over variables name is gone: this process is alone, and must speak
+ * for itself, whatever its number. */
+static bool is_linked(char *(*get)(const char *), bool step)
+{
+    const char *folder = get("PMIX_SERVER_TMPDIR");
+
+    return is_socket(number(get, "PMI_FD")) || get("PMI_PORT") ||
+           (folder && access(folder, F_OK) == 0) ||
+           (step && is_process(number(get, "SLURM_TASK_PID")));
+}
+
 struct assay_launcher assay_launcher(char *(*get)(const char *name))
 {
     static const char *const sizes[] = {
@@ -61,6 +91,7 @@ struct assay_launcher assay_launcher(char *(*get)(const char *name))
         claim(&l, get, "SLURM_NTASKS");
     if (l.rank < 0 && step)
         l.rank = number(get, "SLURM_PROCID");
+    l.linked = l.rank >= 0 && is_linked(get, step);
     l.allocated = number(get, "SLURM_NTASKS");
     if (l.allocated < 0)
         l.allocated = 0;

@@ -57,6 +57,9 @@ endif
 	%D%/job.h \
 	%D%/job_facts.c \
 	%D%/job_facts.h \
+	%D%/job_kernel.c \
+	%D%/job_lost.c \
+	%D%/job_lost.h \
 	# end of %C%_libassaympi_a_SOURCES
 
 # Timed loops: a library with flags of its own, whose objects become part of

@@ -85,10 +85,12 @@ static const struct ending {
 
 /* What the alarm says while assay_watch waits for something; like unended a
  * global since a handler reaches nothing else, and changed only while no alarm
- * is set. */
+ * is set. So is what a job knows of the signal that ends it, which is set
+ * before handlers are. */
 static struct {
     char message[REASON + 64], end[REASON + 64];
 } watch;
+static const char *(*last_line)(int number);
 
 /* A line that can't be written is not there, which says enough. */
 static void put_line(int fd, const char *line)
@@ -97,6 +99,19 @@ static void put_line(int fd, const char *line)
 
     if (write(fd, line, length) != (ssize_t)length)
         return;
+}
+
+/* The end line of a record that the signal ends. */
+static const char *end_line(int number, bool watched)
+{
+    const char *line = watched     ? watch.end
+                       : last_line ? last_line(number)
+                                   : NULL;
+
+    for (size_t i = 0; i < ENDINGS && !line; i++)
+        if (endings[i].number == number)
+            line = endings[i].line;
+    return line;
 }
 
 /* Write the end line, and die of the signal, so that the caller sees the
@@ -109,9 +124,8 @@ static void on_signal(int number)
 
     if (watched)
         put_line(STDERR_FILENO, watch.message);
-    for (size_t i = 0; i < ENDINGS && fd >= 0; i++)
-        if (endings[i].number == number)
-            put_line(fd, watched ? watch.end : endings[i].line);
+    if (fd >= 0)
+        put_line(fd, end_line(number, watched));
     signal(number, SIG_DFL);
     sigemptyset(&only);
     sigaddset(&only, number);
@@ -407,13 +421,17 @@ static void print_help(const struct assay_run *run,
 
 static void parse(struct assay_run *run, int argc, char **argv)
 {
+    static const struct assay_option none[] = {ASSAY_OPTION_END};
+    const struct assay_member *member = run->member;
+    bool has_more = member && member->table;
     const struct assay_option_group groups[] = {
         {run->program->table, run->options},
+        {has_more ? member->table : none, has_more ? member->options : NULL},
         {standard_table, &run->standard},
     };
     char error[REASON];
     int status =
-        assay_options_parse_groups(argc, argv, groups, 2, error, sizeof(error));
+        assay_options_parse_groups(argc, argv, groups, 3, error, sizeof(error));
 
     if (status == 0)
         return;
@@ -422,7 +440,7 @@ static void parse(struct assay_run *run, int argc, char **argv)
     if (status < 0)
         assay_die(run, ASSAY_USAGE, "%s", error);
     if (status == ASSAY_HELP)
-        print_help(run, groups, 2);
+        print_help(run, groups, 3);
     else
         printf("%s (assay) %s\n", run->program->name, PACKAGE_VERSION);
     exit(conclude(run, ASSAY_OK, NULL));
@@ -441,6 +459,7 @@ static void record_open(struct assay_run *run)
     if (!run->record)
         assay_die(run, errno == EEXIST ? ASSAY_USAGE : ASSAY_BROKEN,
                   "--record: %s: %s", path, strerror(errno));
+    last_line = run->member ? run->member->last_line : NULL;
     signals_catch(run->record);
     assay_fields_count(&f, "version", 1);
     assay_fields_text(&f, "bench", run->program->name);

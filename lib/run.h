@@ -62,6 +62,12 @@ struct assay_member {
     /* End the job on all its processes: the last thing that assay_die does, the
      * record being closed. Where it returns the process exits. Or NULL. */
     void (*leave)(struct assay_member *member, int status);
+    /* Called in a signal handler: the end line, "end status=failed ...\n", of a
+     * record that this signal ends, or NULL for the usual one. Or NULL. */
+    const char *(*last_line)(int number);
+    const struct assay_option
+        *table;    /* options of all such programs; or NULL */
+    void *options; /* that it describes */
 };
 
 struct assay_run *assay_start_member(int argc, char **argv,

@@ -35,7 +35,8 @@ int main(int argc, char **argv)
                           .cache = "8388608",
                           .watchdog = 120};
     const struct assay_needs needs = {.least = 2,
-                                      .thread_level = MPI_THREAD_SINGLE};
+                                      .thread_level = MPI_THREAD_SINGLE,
+                                      .watchdog = 120};
     struct assay_job *job =
         assay_job_start(argc, argv, &msgrate_program, &opt, &needs);
     struct plan plan;

@@ -262,6 +262,8 @@ void plan_make(struct plan *plan, struct assay_job *job,
     memset(plan, 0, sizeof(*plan));
     plan->job = job;
     plan->opt = opt;
+    assay_job_watch(job, opt->watchdog);
+    assay_job_progress(job, "the plan");
     plan_texts(plan);
     plan_layout(plan);
     plan_peers(plan);

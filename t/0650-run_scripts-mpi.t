@@ -75,7 +75,7 @@ done
 read -r line && echo "stdin: $line" >&2
 {
     echo 'record version=1 bench=msgrate time=2026-11-30T13:21:09Z'
-    echo 'opt iterations=4096 mock_nodes=0 cache_bytes=4 cache_least=4'
+    echo 'opt iterations=4096 mock_nodes=0 cache_bytes=4 cache_least=4 nodes=8 kernels=8'
     echo 'check name=x.data ok=yes'
     for name in single_direction pair_based pre_post all_start; do
         for host in $HOSTS; do

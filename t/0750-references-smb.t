@@ -93,6 +93,7 @@ sub record {
     my $opt = $more{opt}
         // 'iterations=4096 adaptive=no mock_nodes=0 batch=64 cache_bytes=8388608'
         . ' cache_least=8388608';
+    $opt .= ' nodes=8 kernels=8' if $opt !~ /\bkernels=/;
     my @lines = (
         "record version=1 bench=$bench time=2026-11-30T13:21:09Z",
         "opt $opt",
@@ -196,6 +197,14 @@ subtest 'sandia-smb: another run is none' => sub {
         is +(judge('sandia-smb/msgrate.ref', record('msgrate', \@rows, \&as_is, %{$bad{$what}})))[0],
             3, "$what: exit 3";
     }
+    my $one = 'iterations=4096 adaptive=no mock_nodes=0 cache_bytes=8388608'
+        . ' cache_least=8388608 nodes=8 kernels=';
+    is +(judge('sandia-smb/msgrate.ref', record('msgrate', \@rows, \&as_is, opt => $one . $_->[0])))[0],
+        $_->[1], "kernels=$_->[0] for eight nodes: exit $_->[1]"
+        for [8, 0], [7, 3], ['unknown', 3];
+    is +(judge('sandia-smb/mpi_overhead.ref',
+            record('mpi_overhead', \@send, \&as_is, opt => 'nodes=2 kernels=1'),
+            '--pairs', 'n1:n2'))[0], 3, 'two containers of one machine: exit 3';
     @rows = rates(q{}, 'rank', nodes => 16, ppn => 12);
     is +(judge('sandia-smb/msgrate.ref', record('msgrate', \@rows, \&as_is)))[0], 3,
         'other nodes: exit 3';
@@ -233,6 +242,8 @@ subtest 'any machine' => sub {
         '... nor are -202 %';
     is +(judge($any, record('mpi_overhead', \@full, \&as_is), '--pairs', 'n1:n2,n1:n3'))[0], 3,
         '... a pair that is missing is missed';
+    is +(judge($any, record('mpi_overhead', \@full, \&as_is, opt => 'nodes=2 kernels=1'), @pairs))[0],
+        3, '... and two containers are no two nodes';
 
     my @nodes = ('--nodes', 'n1,n2');
     my @rows = map { rates("host=$_", 'node') } 'n1', 'n2';

@@ -67,6 +67,19 @@ subtest 'two nodes' => sub {
     ($status, $out) = judged($run);
     is $status, 0, '... but 8 MiB, whatever the cache' or diag $out;
     is scalar(my @ok = $out =~ /^ok/mg), 8, '... four rates of two nodes';
+    unlike $run->{err}, qr/kernel/, '... each with a kernel of its own';
+
+    $run = job(2, $program, '-c 8M -p 1 -i 8 @', 'MPI_NODES=0,1 MPI_KERNEL=one');
+    is $run->{status}, 0, 'two containers of one machine: exit 0' or diag $run->{err};
+    like $run->{err}, qr/^msgrate: warning: 2 nodes run on 1 kernel: .*no network between them$/m,
+        '... and it is said';
+    is Probe::line($run, 'opt')->{kernels}, 1, '... a fact of the record';
+    ($status, $out) = judged($run);
+    is $status, 3, '... which the judge does not take for two nodes';
+    like $out, qr/'kernels >= nodes' is broken: kernels=1, nodes=2/, '... and says so';
+    $run = job(2, $program, '-c 8M -p 1 -i 8 @', q{MPI_NODES=0,1 MPI_KERNEL=''});
+    is Probe::line($run, 'opt')->{kernels}, 'unknown', 'kernels that are not known';
+    is +(judged($run))[0], 3, '... are none';
 };
 
 subtest 'placement' => sub {

@@ -2,7 +2,8 @@
  *
  * MPI_NODES=0,1,0,1 puts rank 0 on n1, rank 1 on n2, rank 2 on n1, rank 3 on
  * n2: by the names that hosts have until MPI starts, and by what MPI then says
- * of who shares memory with whom. Messages go the way they always go. */
+ * of who shares memory with whom. Messages go the way they always go. Each node
+ * has a kernel of its own, too, unless MPI_KERNEL names one for all of them. */
 #include "config.h"
 
 #include <mpi.h>
@@ -11,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
+
+#include "lib/job_facts.h"
 
 static int started; /* MPI itself needs the true name */
 
@@ -46,6 +49,17 @@ int gethostname(char *name, size_t size)
     else
         snprintf(name, size, "%s", system.nodename);
     return 0;
+}
+
+void assay_job_kernel(char kernel[ASSAY_KERNEL])
+{
+    const char *same = getenv("MPI_KERNEL");
+    int rank;
+
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    snprintf(kernel, ASSAY_KERNEL, "%s", same ? same : "kernel");
+    if (!same)
+        snprintf(kernel, ASSAY_KERNEL, "kernel %d", node_of(rank));
 }
 
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)

@@ -3,7 +3,10 @@
 #include "config.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "lib/launcher.h"
 #include "lib/map.h"
@@ -107,6 +110,13 @@ static bool accepted(long size, const char *const *words)
     return assay_launcher_denies(&l, size) == NULL;
 }
 
+/* Is the launcher there that numbered this process? */
+static bool linked(const char *const *words)
+{
+    environment = words;
+    return assay_launcher(look_up).linked;
+}
+
 #define ENV(...)                                                               \
     (const char *const[])                                                      \
     {                                                                          \
@@ -156,6 +166,33 @@ static void launchers(void)
     ok(l.rank == -1, "out of a step there is no rank");
 }
 
+/* Left-over variables name what is gone. */
+static void links(void)
+{
+    char pid[16], fd[2][16];
+    int ends[2] = {-1, -1};
+
+    ok(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0, "a launcher's socket");
+    snprintf(pid, sizeof(pid), "%ld", (long)getpid());
+    snprintf(fd[0], sizeof(fd[0]), "%d", ends[0]);
+    snprintf(fd[1], sizeof(fd[1]), "%d", ends[1]);
+    ok(!linked(ENV("PMI_RANK", "2", "PMI_SIZE", "4")),
+       "no launcher to be seen");
+    ok(linked(ENV("PMI_RANK", "2", "PMI_FD", fd[0])), "its socket");
+    ok(!linked(ENV("PMI_FD", fd[0])), "but no number");
+    close(ends[1]);
+    ok(!linked(ENV("PMI_RANK", "2", "PMI_FD", fd[1])),
+       "a socket that is closed");
+    ok(!linked(ENV("PMI_RANK", "2", "PMI_FD", "junk")), "and what is none");
+    ok(linked(ENV("PMI_RANK", "2", "PMI_PORT", "n1:4711")), "its port");
+    ok(linked(ENV("PMIX_RANK", "2", "PMIX_SERVER_TMPDIR", "/")), "its folder");
+    ok(!linked(ENV("PMIX_RANK", "2", "PMIX_SERVER_TMPDIR", "/no such folder")),
+       "a folder that is gone");
+    ok(linked(ENV(STEP, "SLURM_TASK_PID", pid)), "srun's task");
+    ok(!linked(ENV(STEP, "SLURM_TASK_PID", "2147483647")), "one that is gone");
+    close(ends[0]);
+}
+
 int main(void)
 {
     block();
@@ -164,5 +201,6 @@ int main(void)
     large(46341, 1001);
     merge();
     launchers();
+    links();
     return done_testing();
 }
