@@ -50,4 +50,17 @@ if (library() =~ /\AMPICH 4\.0/) {
     note "MPICH 4.0: MPI_Win_flush_all left $wrong of 2 jobs with data that had not come";
 }
 
+# What carries the bytes, as the interfaces' own counters tell.
+my $no_shm = library() =~ /\AOpen MPI/
+    ? 'OMPI_MCA_btl=self,tcp OMPI_MCA_osc=^ucx,sm OMPI_MCA_btl_tcp_if_include=lo'
+    : 'MPIR_CVAR_NOLOCAL=1 UCX_TLS=tcp,self';
+$run = job(2, $program, '--do=paths @');
+like $run->{out}, qr/^nics=0 nic_share=none pshm=yes colocales=2 confined=\S+ interfaces=none$/m,
+    'ranks of a node share memory' or diag $run->{err};
+$run = job(2, $program, '--do=paths @', $no_shm);
+like $run->{out}, qr/ pshm=no /, '... unless they are told not to'
+    or diag $run->{err};
+my ($lo) = map {/ sent=(\d+)/} grep {/ interface=lo /} Probe::lines($run, 'traffic');
+cmp_ok $lo, '>', 8 << 20, '... and go through an interface, as the record says';
+
 done_testing;

@@ -6,12 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "commbw/paths.h"
 #include "commbw/window.h"
 #include "lib/assay.h"
 
-static const char *const deeds[] = {"nothing", "put-past", "get-past",
-                                    "start-past", NULL};
-enum deed { NOTHING, PUT_PAST, GET_PAST, START_PAST };
+static const char *const deeds[] = {"nothing",    "put-past", "get-past",
+                                    "start-past", "paths",    NULL};
+enum deed { NOTHING, PUT_PAST, GET_PAST, START_PAST, PATHS };
 
 struct options {
     int deed;
@@ -25,7 +26,7 @@ static const struct assay_option table[] = {
     {'s', "step", ASSAY_SIZE, OPT(step), 0, 1e6, NULL, "BYTES",
      "more of each further rank", NULL},
     {'d', "do", ASSAY_CHOICE, OPT(deed), 0, 0, deeds, "WHAT",
-     "reach over the end", NULL},
+     "reach over the end; or show what carries the bytes", NULL},
     ASSAY_OPTION_END,
 };
 
@@ -150,6 +151,22 @@ static void try(struct assay_job *job, const struct options *opt, int kind,
     window_close(&window);
 }
 
+/* What carries the bytes, on one line. */
+static void show_paths(struct assay_job *job)
+{
+    struct assay_fields f = {0};
+    struct counters before;
+    struct paths paths;
+
+    paths_begin(job, &before);
+    paths_find(&paths, job, NULL, NULL);
+    paths_end(job, &before, NULL);
+    paths_fields(&paths, &f);
+    if (job->rank == 0)
+        printf("%s interfaces=%s\n", f.text, paths.interfaces);
+    assay_fields_free(&f);
+}
+
 int main(int argc, char **argv)
 {
     static const struct assay_needs needs = {.least = 2, .watchdog = 60};
@@ -157,7 +174,9 @@ int main(int argc, char **argv)
     struct options opt = {.bytes = 1000};
     struct assay_job *job = assay_job_start(argc, argv, &program, &opt, &needs);
 
-    if (opt.deed != NOTHING)
+    if (opt.deed == PATHS)
+        show_paths(job);
+    else if (opt.deed != NOTHING)
         try(job, &opt, WINDOW_ALLOCATE, opt.bytes);
     else
         for (int kind = 0; window_kind_words[kind]; kind++)
