@@ -14,6 +14,7 @@ struct options {
     uint64_t msgsize;
     double thresh;
     double bthresh; /* 0: the base is measured beside the rest */
+    double effort;  /* s that a size may take */
     double watchdog;
     const char *sizes; /* of a sweep; or NULL */
     const char *plot;  /* SVG file; or NULL */

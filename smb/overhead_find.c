@@ -27,7 +27,6 @@ static const double sample_least =
     plateau = 0.02,      /* work under this share of base_t does not count */
     slow = 1.25,         /* x median: a disturbed sample */
     lasting = 0.9,       /* of thresh: what a knee must keep to be one */
-    patience = 3.0,      /* x budget, for iterations that lead to nothing */
     plausible = 0.5,     /* of the least work that a knee can come with */
     confidence = 0.95;
 
@@ -49,6 +48,8 @@ struct search {
     size_t base_n, false_knees;
     double base_t;
     double first; /* base_t by the least work alone */
+    double start, spent;
+    bool enough; /* rounds for the iterations that were asked for */
     bool no_memory;
 };
 
@@ -98,6 +99,19 @@ static uint64_t loops_for(const struct search *s, uint64_t work)
                                     : 1;
 }
 
+/* How long it has taken so far. */
+static double elapsed(const struct search *s)
+{
+    const struct overhead_sampler *sampler = s->sampler;
+
+    return sampler->now ? sampler->now(sampler->context) - s->start : s->spent;
+}
+
+static bool late(const struct search *s)
+{
+    return elapsed(s) > s->rules->effort;
+}
+
 /* Mean time of a loop; *spent grows by that of all of them. Where ranks wait
  * for a CPU at every turn, samples grow long: later ones have fewer loops. */
 static double sample(struct search *s, bool message, uint64_t work,
@@ -107,6 +121,7 @@ static double sample(struct search *s, bool message, uint64_t work,
     double x = s->sampler->sample(s->sampler->context, message, work, loops);
 
     *spent += x * (double)loops;
+    s->spent += x * (double)loops;
     if (x * (double)loops > sample_long && s->loops > s->loops_least)
         s->loops -= (s->loops - s->loops_least + 1) / 2;
     return x;
@@ -208,8 +223,8 @@ static void unstable(struct search *s, const char *reason)
 }
 
 /* One sample of each kind, one after the other, so that what drifts drifts in
- * all of them. Returns the time that it took. */
-static double round_take(struct search *s, uint64_t work)
+ * all of them. */
+static void round_take(struct search *s, uint64_t work)
 {
     double spent = 0.0;
 
@@ -217,7 +232,6 @@ static double round_take(struct search *s, uint64_t work)
     push(s, &s->worked, sample(s, false, work, &spent));
     if (!(s->rules->bthresh > 0.0))
         push(s, &s->base, sample(s, true, 1, &spent));
-    return spent;
 }
 
 /* Fill in what the samples say; the interval is that of the median of the
@@ -257,34 +271,27 @@ static void rounds(struct search *s, uint64_t work)
     const struct overhead_rules *r = s->rules;
     uint64_t loops = loops_for(s, work);
     size_t least = (size_t)((r->iterations + loops - 1) / loops), owed;
-    double spent = 0.0, extra = 0.0;
 
     s->out->loops = loops;
-
     s->iter.n = s->worked.n = 0;
     if (!(r->bthresh > 0.0))
         s->base.n = 0;
     if (least < ROUNDS_LEAST)
         least = ROUNDS_LEAST;
-    while (s->iter.n < least && !s->no_memory) {
-        spent += round_take(s, work);
-        if (spent > patience * r->budget && s->iter.n >= ROUNDS_LEAST &&
-            s->iter.n % ROUNDS_CHECK == 0) {
-            evaluate(s);
-            if (!narrow(s->out))
-                return; /* more of the same will not help */
-        }
-    }
+    do
+        round_take(s, work);
+    while (s->iter.n < least && !late(s) && !s->no_memory);
+    s->enough = s->iter.n >= least;
     owed = count_slow(&s->iter, median(s, &s->iter)) +
            count_slow(&s->worked, median(s, &s->worked));
     s->out->disturbed += owed;
-    for (; owed > 0 && extra < r->budget && !s->no_memory; owed--)
-        extra += round_take(s, work);
+    for (; owed > 0 && !late(s) && !s->no_memory; owed--)
+        round_take(s, work);
     evaluate(s);
-    while (!narrow(s->out) && extra < r->budget && s->iter.n < ROUNDS_MOST &&
+    while (!narrow(s->out) && !late(s) && s->iter.n < ROUNDS_MOST &&
            !s->no_memory) {
         for (int i = 0; i < ROUNDS_CHECK; i++)
-            extra += round_take(s, work);
+            round_take(s, work);
         evaluate(s);
     }
 }
@@ -296,13 +303,20 @@ static void judge(struct search *s)
 
     if (!(p->base_t > 0.0) || !(p->work_t > 0.0))
         unstable(s, "a time that is none");
-    else if (!narrow(p)) {
+    else if (!s->enough) {
+        p->note = OVERHEAD_UNSTABLE;
+        snprintf(p->reason, sizeof(p->reason),
+                 "%llu of %llu iterations after %.3g s, and --effort gives it "
+                 "no more",
+                 (unsigned long long)(p->n * p->loops),
+                 (unsigned long long)s->rules->iterations, elapsed(s));
+    } else if (!narrow(p)) {
         p->note = OVERHEAD_UNSTABLE;
         snprintf(
             p->reason, sizeof(p->reason),
-            "the overhead is known to %.1f %% of base_t after %zu samples, "
-            "not to %.0f %%",
-            100.0 * (p->high - p->low) / p->base_t, p->n, most);
+            "the overhead is known to %.1f %% of base_t after %zu samples in "
+            "%.3g s, not to %.0f %%",
+            100.0 * (p->high - p->low) / p->base_t, p->n, elapsed(s), most);
     } else if (!(p->availability >= -most && p->availability <= 100.0 + most)) {
         p->note = OVERHEAD_UNSTABLE;
         snprintf(p->reason, sizeof(p->reason),
@@ -327,7 +341,7 @@ static bool settle(struct search *s, uint64_t work)
         return true;
     }
     p->disturbed++;
-    if (++s->false_knees < KNEES_MOST)
+    if (++s->false_knees < KNEES_MOST && !late(s))
         return false;
     unstable(s, "no knee that lasts: times rise and fall by themselves");
     return true;
@@ -341,15 +355,15 @@ static bool beyond(struct search *s, uint64_t work)
     double seconds = (double)work * r->unit;
     double base_t = r->bthresh > 0.0 ? s->first : s->base_t;
 
-    if (work <= UINT64_MAX / 2 &&
+    if (work <= UINT64_MAX / 2 && !late(s) &&
         (seconds <= r->longest || seconds <= 20.0 * base_t))
         return false;
     p->note = OVERHEAD_UNSTABLE;
     snprintf(p->reason, sizeof(p->reason),
              "the knee was not reached: %llu units of work, %.3g us, leave "
-             "iter_t under %g x base_t (%.3g us)",
+             "iter_t under %g x base_t (%.3g us), after %.3g s",
              (unsigned long long)work, seconds * 1e6, r->thresh,
-             s->base_t * 1e6);
+             s->base_t * 1e6, elapsed(s));
     return true;
 }
 
@@ -379,8 +393,10 @@ int overhead_find(const struct overhead_rules *rules,
     struct search s = {.rules = rules, .sampler = sampler, .out = point};
 
     *point = (struct overhead_point){0};
+    s.start = sampler->now ? sampler->now(sampler->context) : 0.0;
     s.loops = choose_loops(&s);
     search(&s);
+    point->seconds = elapsed(&s);
     free(s.group.x);
     point->iter = s.iter.x;
     point->worked = s.worked.x;

@@ -15,6 +15,7 @@ struct overhead_sampler {
      * no message, { barrier; work }. */
     double (*sample)(void *context, bool message, uint64_t work,
                      uint64_t loops);
+    double (*now)(void *context); /* s; or NULL: time is that of the samples */
     /* Told of each amount of work that was tried; or NULL. */
     void (*step)(void *context, uint64_t work, double iter_t, double base_t);
 };
@@ -26,7 +27,8 @@ struct overhead_rules {
     double bthresh; /* what counts for base_t is under bthresh x base_t; or 0:
                        base_t is taken anew beside iter_t and work_t */
     double unit;    /* s of one unit of work */
-    double budget;  /* s that may be spent to narrow the interval */
+    double effort;  /* s that all this may take: what is not known by then is
+                       unstable */
     double longest; /* s that the work of one loop may take, unless that is
                        under 20 x base_t */
 };
@@ -46,6 +48,7 @@ struct overhead_point {
     uint64_t work;  /* units, at the knee */
     uint64_t loops; /* of one sample of iter_t or work_t */
     uint64_t disturbed; /* samples that were measured again */
+    double seconds;     /* that it took */
     double iter_t, work_t, base_t, overhead; /* overhead = iter_t - work_t */
     double availability;                     /* % */
     double low, high; /* interval of the overhead, at 95 % or what n allows */

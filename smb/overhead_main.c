@@ -55,7 +55,8 @@ int main(int argc, char **argv)
                                              .even = true,
                                              .thread_level = MPI_THREAD_SINGLE,
                                              .watchdog = 60};
-    struct options opt = {.msgsize = 8, .thresh = 1.5, .watchdog = 60};
+    struct options opt = {
+        .msgsize = 8, .thresh = 1.5, .effort = 2, .watchdog = 60};
     struct assay_job *job =
         assay_job_start(argc, argv, &overhead_program, &opt, &needs);
     struct overhead_plan plan;

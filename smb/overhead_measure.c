@@ -9,8 +9,7 @@
 
 enum { POINT_TAG = 10, SAMPLE_TAG = 11 };
 
-static const double budget = 1.5, /* s to narrow an interval */
-    longest = 0.1;                /* s that the work of a loop may take */
+static const double longest = 0.1; /* s that the work of a loop may take */
 
 /* What a pair found: sent as it is, since all ranks run the same program. */
 struct found {
@@ -23,6 +22,12 @@ static void no_memory(const struct overhead_plan *plan)
     assay_die(plan->job->run, ASSAY_BROKEN, "samples: %s", strerror(ENOMEM));
 }
 
+static double now(void *context)
+{
+    (void)context;
+    return assay_now();
+}
+
 static void find(struct overhead_plan *plan, uint64_t iterations,
                  struct found *found)
 {
@@ -31,24 +36,20 @@ static void find(struct overhead_plan *plan, uint64_t iterations,
     const struct overhead_sampler sampler = {
         .context = pair,
         .sample = overhead_pair_sample,
+        .now = now,
         .step =
             opt->verbose && plan->job->rank == 0 && !assay_quiet(plan->job->run)
                 ? overhead_print_step
                 : NULL};
-    const struct overhead_rules rules = {
-        .iterations = iterations,
-        .thresh = opt->thresh,
-        .bthresh = opt->bthresh,
-        .unit = plan->price.unit,
-        .budget = opt->watchdog > 0.0 && opt->watchdog < 4.0 * budget
-                      ? opt->watchdog / 4.0
-                      : budget,
-        .longest = longest};
+    const struct overhead_rules rules = {.iterations = iterations,
+                                         .thresh = opt->thresh,
+                                         .bthresh = opt->bthresh,
+                                         .unit = plan->price.unit,
+                                         .effort = opt->effort,
+                                         .longest = longest};
 
-    overhead_pair_verify(pair);
     if (overhead_find(&rules, &sampler, &found->point) < 0)
         no_memory(plan);
-    overhead_pair_verify(pair);
     overhead_pair_release(pair);
     found->wrong = pair->wrong;
     found->verified = pair->verified;
@@ -130,7 +131,8 @@ static void wait_for_all(struct overhead_plan *plan, struct found *found,
 {
     struct assay_job *job = plan->job;
 
-    assay_job_watch(job, 4.0 * plan->opt->watchdog);
+    if (plan->opt->watchdog > 0.0)
+        assay_job_watch(job, 4.0 * plan->opt->watchdog + plan->opt->effort);
     assay_job_progress(job, plan->pair.what);
     if (job->rank == 0)
         gather(plan, found, result);

@@ -14,9 +14,10 @@ struct overhead_pair {
     bool origin;
     bool receive;             /* the origin receives */
     int bytes;                /* of a message */
-    unsigned char *out, *in;  /* the sender's buffer, or the receiver's */
-    uint32_t stamp;           /* of the last data that were sent */
-    uint64_t wrong, verified; /* bytes not as sent, messages looked at: here */
+    unsigned char *out, *in;  /* the sender's buffers, or the receiver's */
+    size_t slots, stride;     /* buffers, and bytes from one to the next */
+    uint64_t stamp;           /* of the last data that were sent */
+    uint64_t wrong, verified; /* bytes not as sent, messages compared: here */
     char what[64];            /* for the watchdog */
 };
 
@@ -28,12 +29,11 @@ void overhead_pair_open(struct overhead_pair *pair, bool receive,
                         uint64_t bytes);
 void overhead_pair_close(struct overhead_pair *pair);
 
-/* Origin: samples, for overhead_find; its context is the pair. */
+/* Origin: samples, for overhead_find; its context is the pair. After each the
+ * receiver compares every byte of the last messages: of all those that its
+ * buffers hold, and of the last one where it is long. */
 double overhead_pair_sample(void *context, bool message, uint64_t work,
                             uint64_t loops);
-
-/* Origin: send one message of which every byte is compared. */
-void overhead_pair_verify(struct overhead_pair *pair);
 
 /* Origin: let the target go; wrong and verified are those of both now. */
 void overhead_pair_release(struct overhead_pair *pair);

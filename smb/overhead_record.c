@@ -109,6 +109,7 @@ static void record_point(struct assay_run *run,
         assay_fields_text(&f, "reason", p->reason);
     assay_fields_count(&f, "iterations", result->iterations);
     assay_fields_count(&f, "disturbed", p->disturbed);
+    assay_fields_real(&f, "seconds", p->seconds);
     assay_fields_real(&f, "base_t", p->base_t * 1e6);
     if (p->has_knee) {
         assay_fields_count(&f, "work", p->work);

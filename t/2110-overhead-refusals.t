@@ -38,6 +38,7 @@ my %bad = (
     '-t nan'        => qr/'nan'/,
     '-b 0.5'        => qr/'0\.5'/,
     '--watchdog=-1' => qr/'-1'/,
+    '--effort=0'    => qr/'0'/,
     '--pair'        => qr/'--pair'/,
     'word'          => qr/'word'/,
 );
@@ -76,18 +77,33 @@ like $run->{err}, qr/msgsize=8 direction=send .*the knee was not reached: \d+ un
 is scalar(metrics($run)), 0, '... with no figure in the record';
 is Probe::line($run, 'end')->{status}, 'unstable', '... which is unstable';
 
+# A network of which nothing is known in the time that there is.
+my $start = time;
+$run = job(2, $program, '-i 1000000000 --effort=0.3 @');
+is $run->{status}, 3, 'more iterations than there is time for: exit status 3';
+like $run->{err}, qr/msgsize=8 direction=send .*(?:of 1000000000 iterations after \S+ s, and --effort|the knee was not reached)/,
+    '... and why';
+cmp_ok time - $start, '<', 60, '... in bounded time';
+
 # Faults of the job, and of the data.
 my $faulty = 't/programs/overhead_faulty';
 SKIP: {
-    skip 'no faulty program', 12 if missing($faulty);
+    skip 'no faulty program' if missing($faulty);
     $run = job(2, $faulty, '-i 10 @', 'MPI_FAULT=data:1');
     is $run->{status}, 1, 'wrong data: exit status 1';
     like $run->{err}, qr/^mpi_overhead: data: wrong data: error [1-9]/m, '... and it is said';
     is Probe::line($run, 'end')->{status}, 'wrong', '... in the record too';
     $run = job(2, $faulty, '-r -m 1 -i 10 @', 'MPI_FAULT=data:0');
     is $run->{status}, 1, 'one byte, received by the origin';
+    $run = job(2, $faulty, '-m 256K -i 10 @', 'MPI_FAULT=middle:1');
+    is $run->{status}, 1, 'one byte in the middle of a long message that is timed';
+    like $run->{err}, qr/^mpi_overhead: data: wrong data: error 1, tolerance 0$/m, '... it alone';
+    $run = job(2, $faulty, '-m 100 -i 400 @', 'MPI_FAULT=middle:1 MPI_FAULT_CALL=30');
+    is $run->{status}, 1, 'or of a short one, with others behind it in the same sample';
+    $run = job(2, $faulty, '-m 256K -i 10 @', 'MPI_FAULT=none:1');
+    isnt $run->{status}, 1, '... and no fault without one';
     for my $fault (qw(die:1 hang:1 hang:0)) {
-        my $start = time;
+        $start = time;
         $run = job(2, $faulty, '--sizes=8,16 -i 20 --watchdog=2 @',
             "MPI_FAULT=$fault MPI_FAULT_BYTES=16");
         isnt $run->{status}, 0, "$fault: the job fails";

@@ -4,11 +4,13 @@
  * (-1: all), counted together:
  *
  *     data  a byte of what the third one has received is changed
+ *     middle  the same, in the middle of the message
  *     die   the third one kills the process
  *     hang  the third one never returns
  *     slow  each of them takes 2 ms more
  *
- * With MPI_FAULT_BYTES=N those calls count that come after a receive or a send
+ * With MPI_FAULT_CALL=N it is the Nth instead of the third. With
+ * MPI_FAULT_BYTES=N those calls count that come after a receive or a send
  * of so many bytes was posted, and others don't.
  */
 #include "config.h"
@@ -50,7 +52,8 @@ static int is_for_me(const char *fault)
 static void after_wait(void)
 {
     static int calls;
-    const char *fault = getenv("MPI_FAULT"), *bytes = getenv("MPI_FAULT_BYTES");
+    const char *fault = getenv("MPI_FAULT"), *bytes = getenv("MPI_FAULT_BYTES"),
+               *call = getenv("MPI_FAULT_CALL");
 
     if (!fault || !strchr(fault, ':') || !is_for_me(fault) ||
         (bytes && atoi(bytes) != posted))
@@ -58,10 +61,12 @@ static void after_wait(void)
     calls++;
     if (strncmp(fault, "slow", 4) == 0)
         usleep(2000);
-    if (calls != 3)
+    if (calls != (call ? atoi(call) : 3))
         return;
     if (strncmp(fault, "data", 4) == 0 && received)
         *received ^= 1;
+    if (strncmp(fault, "middle", 6) == 0 && received)
+        received[posted / 2] ^= 1;
     if (strncmp(fault, "die", 3) == 0)
         raise(SIGKILL);
     while (strncmp(fault, "hang", 4) == 0)

@@ -60,13 +60,13 @@ static struct overhead_rules rules(const struct network *n)
     return (struct overhead_rules){.iterations = 1000,
                                    .thresh = 1.5,
                                    .unit = n->unit,
-                                   .budget = 0.5,
+                                   .effort = 60,
                                    .longest = 0.25};
 }
 
 static struct overhead_point find(struct network *n, struct overhead_rules r)
 {
-    struct overhead_sampler s = {n, sample, step};
+    struct overhead_sampler s = {.context = n, .sample = sample, .step = step};
     struct overhead_point p;
 
     ok(overhead_find(&r, &s, &p) == 0, "the search ends");
@@ -144,6 +144,48 @@ static void noise(void)
     p = find(&n, rules(&n));
     is_count(p.note, OVERHEAD_UNSTABLE, "noise alone is unstable");
     ok(strstr(p.reason, "%") != NULL, "and says why (%s)", p.reason);
+    overhead_point_free(&p);
+}
+
+/* Time that samples do not see: their setting up, say. */
+static double clock_of(void *context)
+{
+    return (double)((struct network *)context)->samples * 1e-3;
+}
+
+/* However bad a network is, the search ends when it may take no more. */
+static void effort(void)
+{
+    struct network n = quick;
+    struct overhead_rules r = rules(&n);
+    struct overhead_sampler s = {&n, sample, clock_of, step};
+    struct overhead_point p;
+
+    n.transfer = 2e-3;
+    r.effort = 1;
+    p = find(&n, r);
+    is_count(p.note, OVERHEAD_UNSTABLE, "no time for the iterations: unstable");
+    ok(strstr(p.reason, " of 1000 iterations after ") != NULL &&
+           strstr(p.reason, "--effort"),
+       "and says so (%s)", p.reason);
+    ok(p.seconds > 1 && p.seconds < 1.1, "in that time (%g s)", p.seconds);
+    overhead_point_free(&p);
+    r.effort = 100;
+    p = find(&n, r);
+    is_count(p.note, OVERHEAD_PLAIN, "with more time there is a figure");
+    overhead_point_free(&p);
+    n = quick;
+    n.noise = 1.9;
+    r.effort = 0.4;
+    ok(overhead_find(&r, &s, &p) == 0 && p.note == OVERHEAD_UNSTABLE &&
+           p.seconds > 0.3 && p.seconds < 0.5,
+       "the clock counts, not the samples (%g s)", p.seconds);
+    overhead_point_free(&p);
+    n = quick;
+    r.effort = 1e-9;
+    p = find(&n, r);
+    is_count(p.note, OVERHEAD_UNSTABLE, "no time at all: unstable");
+    ok(n.samples < 20, "at once");
     overhead_point_free(&p);
 }
 
@@ -277,6 +319,7 @@ int main(void)
     no_overlap();
     below_resolution();
     noise();
+    effort();
     burst();
     never();
     never_with_bthresh();
