@@ -5,8 +5,10 @@ dist_man_MANS += \
 	%D%/assay-record.5 \
 	%D%/assay-reference.5 \
 	%D%/assay.1 \
+	%D%/manmem.1 \
 	%D%/mpi_overhead.1 \
 	%D%/msgrate.1 \
+	%D%/run_manmem.1 \
 	%D%/run_mpi_overhead.1 \
 	%D%/run_msgrate.1 \
 	%D%/run_stream.1 \

@@ -2,6 +2,7 @@
 
 references += \
 	%D%/any-machine.ref \
+	%D%/functional/manmem.ref \
 	%D%/functional/mpi_overhead.ref \
 	%D%/functional/msgrate.ref \
 	%D%/hosts \

@@ -7,6 +7,7 @@ unit_tests += \
 	%D%/unit/clock \
 	%D%/unit/job \
 	%D%/unit/kernels \
+	%D%/unit/manmem \
 	%D%/unit/memory \
 	%D%/unit/option \
 	%D%/unit/provenance \
@@ -39,6 +40,7 @@ endif
 test_programs += \
 	%D%/cluster/hog \
 	%D%/cluster/relay \
+	%D%/programs/noufd \
 	%D%/programs/probe \
 	%D%/programs/topology \
 	# end of test_programs
@@ -84,6 +86,7 @@ test_scripts += \
 	%D%/2520-msgrate-faults.t \
 	%D%/2530-msgrate-nodes.t \
 	%D%/3000-window.t \
+	%D%/4000-manmem-layout.t \
 	# end of test_scripts
 
 # Those of test_scripts that depend on how the programs were compiled.
@@ -105,6 +108,7 @@ compiled_tests += \
 	%D%/1080-stream-memcheck.t \
 	%D%/2100-overhead.t \
 	%D%/2500-msgrate-layout.t \
+	%D%/4000-manmem-layout.t \
 	# end of compiled_tests
 
 # Those of test_scripts that depend on the MPI library.
@@ -129,6 +133,7 @@ long_tests += \
 # Files, and folders of which everything is distributed.
 test_data += \
 	%D%/Cluster.pm \
+	%D%/Manmem.pm \
 	%D%/Mpi.pm \
 	%D%/Probe.pm \
 	%D%/Stream.pm \
