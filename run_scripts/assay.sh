@@ -39,6 +39,11 @@
 # shellcheck source=run_scripts/paths.sh.in
 . "$assay_run_scripts/paths.sh"
 
+# sbatch --export=NONE leaves no PATH, and would leave nothing at all to ranks.
+PATH=${PATH:-/usr/local/bin:/usr/bin:/bin}
+export PATH
+unset SLURM_EXPORT_ENV
+
 # A site may keep references of its own elsewhere.
 assay_reference=${ASSAY_REFERENCES:-$assay_reference}
 

@@ -11,9 +11,10 @@ use Exporter qw(import);
 use File::Basename qw(dirname);
 use File::Temp qw(tempdir);
 use Test::More;
+use Time::HiRes qw(sleep time);
 
-our @EXPORT = qw(cluster_dir cluster_down cluster_up fault lab node on_login
-    output);
+our @EXPORT = qw(cluster_dir cluster_down cluster_up ended fault job_of lab node
+    on_login output started submit);
 
 my $source = $ENV{ASSAY_SRCDIR} || abs_path(dirname(__FILE__) . '/..');
 my $here = $$;
@@ -65,6 +66,46 @@ sub cluster_down { return output(lab('down')) }
 sub on_login { return output(lab('exec'), @_) }
 sub node { my ($name, @command) = @_; return output(lab('node'), 'exec', $name, @command) }
 sub fault { return output(lab('fault'), @_) }
+
+# submit(ARGUMENT...): sbatch; returns the number of the job, or dies with what
+# sbatch says.
+sub submit {
+    my (@arguments) = @_;
+    my ($status, $text) = on_login(qw(sbatch --parsable), @arguments);
+    die "sbatch @arguments: $text" if $status != 0;
+    return $text =~ s{\n}{}r;
+}
+
+# job_of(JOB): what Slurm knows of it, as a hash.
+sub job_of {
+    my ($job) = @_;
+    my ($status, $text) = on_login(qw(scontrol --oneliner show job), $job);
+    return {$text =~ m{([A-Za-z]+)=(\S*)}g};
+}
+
+sub _until {
+    my ($job, $seconds, $wanted) = @_;
+    my $end = time + $seconds;
+    my $state = q{};
+    while (time < $end) {
+        $state = job_of($job)->{JobState} // q{};
+        return 1 if $state =~ $wanted;
+        sleep 0.2;
+    }
+    diag "job $job is still $state";
+    return 0;
+}
+
+# started(JOB), ended(JOB, SECONDS): wait for it. The latter returns what Slurm
+# knows of it: sbatch --wait looks every half a minute only.
+sub started { return _until($_[0], 60, qr{RUNNING}) }
+
+sub ended {
+    my ($job, $seconds) = @_;
+    _until($job, $seconds // 120,
+        qr{^(?!PENDING|RUNNING|COMPLETING|CONFIGURING|REQUEUED|SUSPENDED|RESIZING|$)});
+    return job_of($job);
+}
 
 END {
     if ($$ == $here) {

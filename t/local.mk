@@ -128,6 +128,7 @@ mpi_tests += \
 # Those that `make check` leaves to `make check-long`: not of test_scripts.
 long_tests += \
 	%D%/6000-cluster.t \
+	%D%/6100-slurm-launch.t \
 	# end of long_tests
 
 # Files, and folders of which everything is distributed.

@@ -63,6 +63,7 @@ sub begin_attempt {
                 benchmarks => join(q{,}, @{$plan->{benchmarks}}),
                 host       => $plan->{host},
                 hosts      => join(q{,}, @{$plan->{nodes}}),
+                _job_fields(),
                 _reference_fields($plan),
             );
         }
@@ -75,6 +76,14 @@ sub record_file {
     my ($folder, $plan) = @_;
 
     return "$folder/$plan->{benchmarks}[0].record";
+}
+
+# By which the scheduler can be asked later what became of it.
+sub _job_fields {
+    my $job = Assay::Nodes::job();
+
+    return if !defined $job;
+    return (job => $job, restarts => Assay::Nodes::restarts());
 }
 
 # What the attempt is held to: names, and hashes in the same order.
@@ -125,7 +134,10 @@ sub perform_attempt {
         stderr  => "$folder/stderr",
         mark    => "$folder:$$:" . time,
         tick    => $tick,
+        whole   => sub { _is_whole($record) },
     );
+    $run{scheduler} = Assay::Nodes::cut_short(Assay::Nodes::job(), Assay::Nodes::restarts())
+        if $run{status} || $run{signal} || $run{timeout} || defined $run{stopped};
     $trouble //= _close_record($record, $plan, \%run);
     my $entered = eval {
         _enter($ledger, $plan, $attempt, \%run);
@@ -161,6 +173,7 @@ sub abandon_attempt {
         signal  => 0,
         seconds => 0,
         error   => 'cut short: its run_script ended without a word',
+        scheduler => Assay::Nodes::cut_short($begun->{job}, $begun->{restarts} // 0),
     );
     mkdir $folder;
     my $trouble = _close_record(record_file($folder, \%plan), \%plan, \%run);
@@ -245,8 +258,10 @@ sub _close_record {
     # be wrong stands in the record.
     $status = 'failed'
         if ($status // q{}) eq 'wrong' && $plan->{command}[0] ne ($plan->{program} // q{});
-    $run->{word} = $reason // _interruption($run);
+    $run->{word} = $reason // _interruption($run) // _hang($run);
     return if !defined $status;
+    my $scheduler = $status =~ /\A(?:failed|timeout)\z/ ? $run->{scheduler} : undef;
+    $reason .= " ($scheduler, says the scheduler)" if defined $scheduler;
     return if -s $record && !_ends_in_newline($record);
     my $text = q{};
     $text .= Assay::Ledger::format_line(
@@ -260,6 +275,7 @@ sub _close_record {
         'end',
         status => $status,
         reason => $reason,
+        defined $scheduler ? (scheduler => $scheduler) : (),
         by     => $plan->{script}
     );
     return _keep($record, $text);
@@ -270,7 +286,7 @@ sub _ending {
     my ($run, $end, $record) = @_;
 
     my $own = $end ? ($end->{status} // q{}) : undef;
-    return if defined $own && $own ne 'ok';
+    return if defined $own && ($own ne 'ok' || $run->{hung});
     return (failed => $run->{error}) if defined $run->{error};
     my $interruption = _interruption($run);
     return ($run->{timeout} ? 'timeout' : 'failed', $interruption)
@@ -292,6 +308,26 @@ sub _interruption {
     return "stopped by SIG$run->{stopped}" if $run->{stopped};
     return "timeout after $run->{limit} s" if $run->{timeout};
     return;
+}
+
+# What is no fault of the figures: an MPI library that does not come to an end
+# after all is said.
+sub _hang {
+    my ($run) = @_;
+
+    return if !$run->{hung};
+    return "its record was whole, but the program did not end: ended after $run->{hung} s more";
+}
+
+# Whether a record has its last line.
+sub _is_whole {
+    my ($record) = @_;
+
+    my $in = open_plain($record) // return 0;
+    my $size = -s $in;
+    seek $in, $size - 4096, 0 if $size > 4096;
+    local $/ = undef;
+    return (<$in> // q{}) =~ /^end status=[^\n]*\n\z/m;
 }
 
 sub signal_name {

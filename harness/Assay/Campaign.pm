@@ -94,7 +94,8 @@ sub _command_run {
     if (defined $stopped) {
         print {*STDERR} "assay campaign: stopped by SIG$stopped; to go on:"
             . ' assay campaign run with --name ' . basename($folder) . "\n";
-        return 3;
+        my @begun = grep { $results->attempts($_) } map { $_->{script} } @plans;
+        return @begun && _conclude($results, \@begun, $given{strict}) == 1 ? 1 : 3;
     }
     my $status = _conclude($results, [map { $_->{script} } @plans], $given{strict});
     my @odd = grep { _ending($_->{wait} // 0) !~ /\Aexit status [01345]\z/ } @plans;

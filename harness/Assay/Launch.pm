@@ -13,12 +13,16 @@ use Time::HiRes qw(CLOCK_MONOTONIC clock_gettime sleep);
 our @EXPORT_OK = qw(heeded_signals launch);
 
 use constant GRACE => 3;    # seconds from SIGTERM to SIGKILL
+use constant LINGER => 20;    # seconds from the last word to the end, at most
 
 # launch(command => [...], stdout => FILE, stderr => FILE, limit => SECONDS,
-# mark => TEXT, tick => CODE): run it in a session of its own, with no standard
-# input. CODE is called with 1 once a second or so, and with 0 at the end.
+# mark => TEXT, tick => CODE, whole => CODE): run it in a session of its own,
+# with no standard input. tick is called with 1 once a second or so, and with 0
+# at the end. Once whole returns true, the command has said all it has to say,
+# and little time is left to it.
 # Returns a hash: status (exit status), signal (that ended it, or 0), seconds,
-# timeout (true when the limit was reached), stopped (the name of the signal
+# timeout (true when the limit was reached), hung (seconds that a command lived
+# on which had said all, and was ended), stopped (the name of the signal
 # that this process got meanwhile), error (why it could not be started), left
 # (how many processes it left behind, which are ended too).
 sub launch {
@@ -36,10 +40,11 @@ sub launch {
         return (%run, status => 127, error => $error, seconds => 0);
     }
     my $tick = $how{tick} // sub { };
-    my $wait = _wait($pid, $run{start} + $how{limit}, \$stopped, $tick);
+    my $wait = _wait($pid, $run{start} + $how{limit}, \$stopped, $tick, $how{whole});
     $tick->(0);
     if (!defined $wait) {
-        $run{timeout} = !defined $stopped;
+        $run{hung} = LINGER if !defined $stopped && $how{whole} && $how{whole}->();
+        $run{timeout} = !defined $stopped && !$run{hung};
         $wait = _end($pid, $how{mark});
     }
     $run{seconds} = _now() - $run{start};
@@ -96,16 +101,21 @@ sub _become {
     return $command[0];
 }
 
-# The wait status; undef when the limit was reached or a signal came. A signal
-# that slips in just before the sleep is seen a second later.
+# The wait status; undef when the limit was reached, a signal came, or the
+# command does not end. A signal that slips in just before the sleep is seen a
+# second later.
 sub _wait {
-    my ($pid, $end, $stopped, $tick) = @_;
+    my ($pid, $end, $stopped, $tick, $whole) = @_;
 
     while (1) {
         return $? if waitpid($pid, WNOHANG) == $pid;
         my $left = $end - _now();
         return if $left <= 0 || defined ${$stopped};
         $tick->(1);
+        if ($whole && $whole->()) {
+            $end = _now() + LINGER if $end > _now() + LINGER;
+            undef $whole;
+        }
         sleep($left < 1 ? $left : 1);
     }
 }

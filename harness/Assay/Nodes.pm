@@ -170,6 +170,63 @@ sub _job_hosts {
 # The number of the job that this process is in, as far as variables tell.
 sub job { return $ENV{SLURM_JOB_ID} // $ENV{SLURM_JOBID} }
 
+# How often the scheduler has started this job anew.
+sub restarts {
+    my $restarts = $ENV{SLURM_RESTART_COUNT} // 0;
+    return $restarts =~ /\A[0-9]{1,6}\z/a ? $restarts : 0;
+}
+
+# cut_short(JOB, RESTARTS): the scheduler's own word for why it ends a run of
+# the job, or ended one that began after so many restarts; nothing where it
+# does not, or doesn't know. To requeue a job is to end it.
+sub cut_short {
+    my ($job, $restarts) = @_;
+
+    return if !defined $job || $job !~ /\A[1-9][0-9]*\z/a;
+    my ($said) = _output(qw(scontrol --oneliner show job), $job);
+    return _accounted($job, $restarts) if !defined $said;
+    my ($again) = $said =~ /\bRestarts=([0-9]+)/;
+    return 'REQUEUE' if defined $again && $again > $restarts;
+    my ($reason) = $said =~ /\bReason=(TimeLimit|NodeDown)\b/;
+    return $reason eq 'NodeDown' ? 'NODE_FAIL' : 'TIMEOUT' if defined $reason;
+    return _cutting($said =~ /\bJobState=(\w+)/);
+}
+
+# A state in which the scheduler ends a job before its time.
+sub _cutting {
+    my ($state) = @_;
+
+    return if !defined $state;
+    return $state =~ /\A(?:NODE_FAIL|TIMEOUT|DEADLINE|CANCELLED|PREEMPTED|OUT_OF_MEMORY)\z/
+        ? $state : undef;
+}
+
+# The same of a job that only the accounts still know: a line for each of its
+# starts.
+sub _accounted {
+    my ($job, $restarts) = @_;
+
+    my @states = _output(qw(sacct --noheader --parsable2 --allocations --duplicates
+            --format=State --jobs), $job);
+    my ($state) = ($states[$restarts] // q{}) =~ /\A(\w+)/ or return;
+    return $state =~ /\AREQUEUED?\z/ ? 'REQUEUE' : _cutting($state);
+}
+
+# misplaced(FOLDER): why this is the wrong folder to leave results in, or
+# nothing. Where a batch job's folder isn't on its node, Slurm takes /tmp.
+sub misplaced {
+    my ($folder) = @_;
+
+    my $job = job();
+    return if !defined $job || $folder ne '/tmp';
+    return if ($ENV{SLURM_SUBMIT_DIR} // '/tmp') eq '/tmp';
+    my ($said) = _output(qw(scontrol --oneliner show job), $job);
+    my ($wanted) = ($said // q{}) =~ /\bWorkDir=(\S+)/ or return;
+    return if $wanted eq '/tmp';
+    return "the job's folder $wanted is not on this node, and Slurm took /tmp"
+        . ' instead: make it, or name another (sbatch --chdir=DIR, or -r DIR)';
+}
+
 # coverage(HOST): the hosts that a run on HOST has to account for.  In a job
 # these are all of the job's, and HOST, as its records name it, stands for the
 # node on which it is.  Variables that a job left behind name no job.

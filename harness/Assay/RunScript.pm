@@ -89,7 +89,9 @@ sub options {
 sub _attempt {
     my ($plan) = @_;
 
-    my $folder = absolute($plan->{results} // new_folder('results'));
+    my $folder = absolute($plan->{results} // _interrupted('results') // new_folder('results'));
+    my $misplaced = $folder =~ m{\A/tmp/} ? Assay::Nodes::misplaced(getcwd()) : undef;
+    die "$misplaced\n" if defined $misplaced && ($plan->{results} // q{}) !~ m{\A/};
     my $results = Assay::Results->enter(
         $folder,
         system => $plan->{system},
@@ -321,8 +323,21 @@ sub new_folder {
 
     my $name = strftime('%Y%m%dT%H%M%SZ-', gmtime)
         . hostname() =~ s/[^A-Za-z0-9._-]/_/gr;
+    my $job = Assay::Nodes::job();
+    $name .= "-job$job" if defined $job && $job =~ /\A[0-9]+\z/a;
     my ($folder, $number) = ("$parent/$name", 1);
     $folder = "$parent/$name-" . ++$number while -e $folder;
+    return $folder;
+}
+
+# The folder in which this job was at work when the scheduler started it anew.
+sub _interrupted {
+    my ($parent) = @_;
+
+    return if !Assay::Nodes::restarts();
+    my $job = Assay::Nodes::job() // return;
+    my ($folder) = reverse sort grep {-f "$_/ledger"}
+        map { glob_in($parent, "*-job$job$_") } q{}, "-*";
     return $folder;
 }
 
