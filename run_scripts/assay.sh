@@ -61,6 +61,7 @@ assay_ranks=
 assay_mode=
 assay_pairs=
 assay_wrong=
+assay_said=
 : "${assay_job:=no}" "${assay_modes:=}"
 
 # assay_refuse WORD...: a usage error, in one line.
@@ -75,6 +76,15 @@ assay_usage() {
         "$assay_run_scripts/$assay_script" || exit 99
 }
 
+# assay_say WORD...: what of the options tells this run from others, a word a
+# line, for the ledger.
+assay_say() {
+    for said in "$@"; do
+        assay_said="$assay_said${assay_said:+
+}$said"
+    done
+}
+
 # assay_option NAME VALUE: store one option, checked.
 assay_option() {
     case $1 in
@@ -83,13 +93,15 @@ assay_option() {
     r) [ -n "$2" ] || assay_refuse "-r: the folder's name is empty"
        assay_results=$2 ;;
     strict) assay_strict=yes ;;
-    functional) assay_functional=yes ;;
+    functional) [ "$assay_functional" = yes ] || assay_say --functional
+                assay_functional=yes ;;
     as-root) assay_root=yes ;;
     p) case $2 in
        '' | *[!0-9]* | 0* | ??????*)
            assay_refuse "-p: '$2' is no number of ranks" ;;
        esac
-       assay_ranks=$2 ;;
+       assay_ranks=$2
+       assay_say -p "$2" ;;
     t) case $2 in
        '' | *[!0-9]* | 0* | ????????*)
            assay_refuse "-t: '$2' is no number of seconds" ;;
@@ -133,7 +145,9 @@ assay_long() {
     for mode in $assay_modes; do
         [ "$mode" = "$1" ] || continue
         case $assay_mode in
-        '' | "$1") assay_mode=$1 ;;
+        '') assay_mode=$1
+            assay_say "--$1" ;;
+        "$1") ;;
         *) assay_refuse "--$assay_mode and --$1: one or the other" ;;
         esac
         return
@@ -145,7 +159,10 @@ assay_long() {
 assay_rest() {
     [ "$#" -gt "$assay_shift" ] || return 0
     [ "$assay_shift" -eq 0 ] || shift $((assay_shift - 1))
-    [ "$1" = -- ] && return 0
+    if [ "$1" = -- ]; then
+        [ $# -eq 1 ] || assay_say "$@"
+        return 0
+    fi
     [ "$assay_shift" -eq 0 ] || shift
     assay_refuse "$1: unknown word (the program's options follow --)"
 }
@@ -319,6 +336,7 @@ assay_attempt() {
     set -- --program "$program" --limit "$assay_limit" -- "$@"
     [ -z "$assay_wrong" ] || set -- --invalid "$assay_wrong" "$@"
     [ -z "$assay_pairs" ] || set -- --pairs "$assay_pairs" "$@"
+    [ -z "$assay_said" ] || set -- "--options=$assay_said" "$@"
     set -- --nodes "$assay_nodes" "$@"
     set -- --system "$assay_system" --why "$assay_system_why" "$@"
     set -- --script "$assay_script" --benchmark "$benchmark" "$@"

@@ -60,6 +60,7 @@ sub begin_attempt {
                 number     => $number,
                 time       => utc(),
                 script     => $plan->{script},
+                _options_field($plan),
                 benchmarks => join(q{,}, @{$plan->{benchmarks}}),
                 host       => $plan->{host},
                 hosts      => join(q{,}, @{$plan->{nodes}}),
@@ -84,6 +85,14 @@ sub _job_fields {
 
     return if !defined $job;
     return (job => $job, restarts => Assay::Nodes::restarts());
+}
+
+# The run_script's options, where they make another run of it.
+sub _options_field {
+    my ($plan) = @_;
+
+    my $options = $plan->{options} // q{};
+    return $options eq q{} ? () : (options => $options);
 }
 
 # What the attempt is held to: names, and hashes in the same order.
@@ -163,6 +172,7 @@ sub abandon_attempt {
     my @hashes = split q{ }, $begun->{reference_sha256};
     my %plan = (
         script     => $begun->{script},
+        options    => $begun->{options},
         host       => $begun->{host},
         benchmarks => [split /,/, $benchmarks],
         nodes      => [split /,/, $begun->{hosts}],
@@ -201,6 +211,7 @@ sub _enter {
                 time             => utc(),
                 seconds          => sprintf('%.3f', $run->{seconds}),
                 script           => $plan->{script},
+                _options_field($plan),
                 host             => $plan->{host},
                 hosts            => join(q{,}, @{$plan->{nodes}}),
                 defined $plan->{pairs} ? (pairs => $plan->{pairs}) : (),

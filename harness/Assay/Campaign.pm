@@ -9,6 +9,7 @@ use warnings;
 use File::Basename qw(basename);
 use POSIX qw(WNOHANG);
 use Sys::Hostname qw(hostname);
+use Text::ParseWords qw(shellwords);
 use Time::HiRes qw(sleep);
 
 use Assay::Launch qw(heeded_signals);
@@ -29,7 +30,8 @@ usage: assay campaign run [--results DIR] [--name NAME] [--system SYSTEM]
 
 run     run each RUN_SCRIPT as often as its reference owes, one at a time,
         into DIR/NAME (default: results/, and a name of time and host). With
-        the NAME of one that was interrupted, go on where it stopped.
+        the NAME of one that was interrupted, go on where it stopped. A
+        RUN_SCRIPT with options is one argument: 'run_mpi_overhead --recv'.
 show    print its attempts and a table of its verdicts
 judge   judge all its attempts anew, and print TAP
 verify  check the ledger's chain and every hash; name what does not fit
@@ -99,7 +101,7 @@ sub _command_run {
     }
     my $status = _conclude($results, [map { $_->{script} } @plans], $given{strict});
     my @odd = grep { _ending($_->{wait} // 0) !~ /\Aexit status [01345]\z/ } @plans;
-    print {*STDERR} "assay campaign: $_->{script} ended with ", _ending($_->{wait}), "\n"
+    print {*STDERR} "assay campaign: $_->{name} ended with ", _ending($_->{wait}), "\n"
         for @odd;
     return @odd && $status != 1 ? 3 : $status;
 }
@@ -114,19 +116,38 @@ sub _campaign_folder {
     return absolute("$given->{results}/$name");
 }
 
+# A run_script and its options, from one argument: the name of a file is that
+# file, blanks and all; any other is split at blanks, as a shell splits it, with
+# quotes and backslashes, of which nothing else has a meaning here.
+sub _split_script {
+    my ($argument) = @_;
+
+    return $argument if -f $argument;
+    my ($script, @options) = shellwords($argument);
+    die "$argument: no such run_script\n" if !defined $script || !-f $script;
+    for my $option (@options) {
+        last if $option eq q{--};
+        die "$script: $option: a campaign says that itself\n"
+            if $option =~ /\A(?:-[hnr]|--help\z|--strict\z)/;
+    }
+    return ($script, @options);
+}
+
 # What a run_script would do, in its own words, and what its reference owes.
 sub _ask_script {
-    my ($script, $given) = @_;
+    my ($argument, $given) = @_;
 
-    die "$script: no such run_script\n" if !-f $script || !-x _;
+    my ($script, @options) = _split_script($argument);
+    die "$script: no such run_script\n" if !-x $script;
     my $path = absolute($script);
-    my @options = defined $given->{system} ? ('-m', $given->{system}) : ();
-    my $pid = open my $pipe, q{-|}, $path, @options, '-n';
+    my @system = defined $given->{system} ? ('-m', $given->{system}) : ();
+    my $pid = open my $pipe, q{-|}, $path, @system, '-n', @options;
     die "$script: $!\n" if !$pid;
     my @lines = <$pipe>;
     die "$script: can't be planned (see above)\n" if !close $pipe;
 
-    my %plan = (path => $path, script => basename($path), runs => 1, spoiled => 0);
+    my %plan = (path => $path, words => \@options, script => basename($path),
+        runs => 1, spoiled => 0);
     my %said;
     for my $line (@lines) {
         push @{$said{$1}}, $2 if $line =~ /\A# ([a-z]+) = (.*)\n/;
@@ -134,6 +155,8 @@ sub _ask_script {
     die "$script: no run_script: it does not say what it runs\n"
         if !$said{benchmarks} || !$said{system};
     $plan{system} = $said{system}[0] =~ s/ .*//r;
+    $plan{options} = $said{options} ? $said{options}[0] : q{};
+    $plan{name} = join q{ }, $plan{script}, $plan{options} eq q{} ? () : $plan{options};
     $plan{promised} = defined $said{reference};
     $plan{benchmarks} = [split q{ }, $said{benchmarks}[0]];
     for my $file (@{$said{reference} // []}) {
@@ -158,7 +181,7 @@ sub _run_plans {
         while (defined(my $number = _owed($results, $plan))) {
             my $show = sub {
                 $progress->show($before + $number - 1, $all,
-                    "$plan->{script} $number of $plan->{runs}");
+                    "$plan->{name} $number of $plan->{runs}");
             };
             my $stopped = _run_script($results, $plan, $given, $show);
             return $stopped if defined $stopped;
@@ -175,7 +198,7 @@ sub _owed {
     my ($results, $plan) = @_;
 
     my %count = (valid => 0, spoiled => 0);
-    $count{$_->{status}}++ for $results->attempts($plan->{script});
+    $count{$_->{status}}++ for $results->attempts($plan->{script}, $plan->{options});
     return if $count{valid} >= $plan->{runs} || $count{spoiled} > $plan->{spoiled};
     return if $count{wrong} || $count{notrun};
     return $count{valid} + 1;
@@ -187,6 +210,7 @@ sub _run_script {
     my @command = ($plan->{path}, '-r', $results->{folder});
     push @command, '-m', $given->{system} if defined $given->{system};
     push @command, '--strict' if $given->{strict};
+    push @command, @{$plan->{words}};
     my $before = $results->attempts($plan->{script});
     open my $said, '+>', undef or die "temporary file: $!\n";
     my $stopped;
@@ -210,7 +234,7 @@ sub _run_script {
     return if $results->attempts($plan->{script}) > $before;
     seek $said, 0, 0;
     my ($last) = reverse grep {/\S/} <$said>;
-    die "$plan->{script}: made no attempt (" . _ending($plan->{wait}) . ')'
+    die "$plan->{name}: made no attempt (" . _ending($plan->{wait}) . ')'
         . (defined $last ? ": $last" : "\n");
 }
 
@@ -310,7 +334,8 @@ Assay::Campaign - the command `assay campaign`
 
 =head1 SYNOPSIS
 
-    assay campaign run --name acceptance --system example-genoa run_stream
+    assay campaign run --name acceptance --system example-genoa run_stream \
+        run_mpi_overhead 'run_mpi_overhead --recv'
     assay campaign show results/acceptance
     assay campaign judge results/acceptance
     assay campaign verify results/acceptance
@@ -319,7 +344,8 @@ Assay::Campaign - the command `assay campaign`
 
 B<run> asks each run_script with C<-n> what it would run, reads in the
 references how many valid attempts are owed, and runs it until they are there,
-or until an attempt went wrong in a way that no further one can mend. Nothing
+or until an attempt went wrong in a way that no further one can mend. Runs of one
+run_script with other options are owed each for itself, and judged together. Nothing
 runs beside it: the folder is locked. A campaign that was interrupted goes on
 under its C<--name>; the attempt that was cut short is entered as spoiled.
 

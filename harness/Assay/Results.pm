@@ -115,11 +115,13 @@ sub unfinished {
     return grep { $_->{kind} eq 'begin' && !$ended{$_->{number}} } @entries;
 }
 
-# The attempts that have ended, in order; of SCRIPT only, if one is named.
+# The attempts that have ended, in order; of SCRIPT only, if one is named, and
+# with these OPTIONS only, if any are given (none: q{}).
 sub attempts {
-    my ($self, $script) = @_;
+    my ($self, $script, $options) = @_;
 
-    return grep { !defined $script || $_->{script} eq $script }
+    return grep { !defined $options || ($_->{options} // q{}) eq $options }
+        grep { !defined $script || $_->{script} eq $script }
         grep { $_->{kind} eq 'attempt' } $self->{ledger}->entries;
 }
 
@@ -249,7 +251,8 @@ sub unfinished_faults {
 sub judge {
     my ($self, %given) = @_;
 
-    my @scripts = @{$given{scripts}};
+    my %seen;
+    my @scripts = grep { !$seen{$_}++ } @{$given{scripts}};
     my @faults = map { $self->faults($_) } @scripts;
     push @faults, $self->unfinished_faults if !@faults && $given{ended};
     return (3, failure_tap(map {"campaign: $_"} @faults)) if @faults;

@@ -44,13 +44,14 @@ sub main {
     options(
         \@arguments, \%plan, 'print', 'strict', 'results=s', 'script=s',
         'benchmark=s', 'program=s', 'system=s', 'why=s', 'references=s',
-        'nodes=s', 'limit=i', 'pairs=s', 'invalid=s'
+        'nodes=s', 'limit=i', 'pairs=s', 'invalid=s', 'options=s'
     );
     for my $key (qw(script benchmark program system why references nodes)) {
         die "--$key is missing: this is for run_scripts to call\n"
             if !defined $plan{$key};
     }
     $plan{command} = \@arguments;
+    $plan{options} = join q{ }, map { _shell_quote($_) } split /\n/, $plan{options} // q{};
     $plan{benchmarks} = [split /,/, delete $plan{benchmark}];
     $plan{nodes} = [split q{ }, $plan{nodes} =~ s/,/ /gr];
     $plan{host} = hostname();
@@ -203,6 +204,7 @@ sub _describe {
         'benchmarks = ' . join(q{ }, @{$plan->{benchmarks}}),
         (map {"reference = $_->{path}"} @{$plan->{references}}),
         'nodes = ' . join(q{ }, @{$plan->{nodes}}),
+        $plan->{options} ne q{} ? "options = $plan->{options}" : (),
         defined $job ? "job = $job" : (),
         defined $plan->{invalid} ? "shape = INVALID: $plan->{invalid}" : (),
         @{$plan->{references}} ? () : nothing_promised($plan),
@@ -243,6 +245,7 @@ sub attempt_line {
     my ($attempt) = @_;
 
     my $line = "attempt $attempt->{number}: $attempt->{status}";
+    $line .= " (of $attempt->{options})" if defined $attempt->{options};
     $line .= ": $attempt->{reason}" if $attempt->{reason} ne q{};
     return $line if !$attempt->{left};
     my $left = plural($attempt->{left}, 'process', 'processes');
@@ -363,7 +366,7 @@ Assay::RunScript - one attempt, as a run_script hands it over
     assay campaign attempt --script run_stream --benchmark stream
         --references DIR --system NAME --why TEXT --nodes LIST
         [--results DIR] [--limit SECONDS] [--strict] [--print]
-        [--pairs LIST] [--invalid TEXT]
+        [--pairs LIST] [--options WORDS] [--invalid TEXT]
         --program PATH -- COMMAND...
 
 =head1 DESCRIPTION
@@ -372,6 +375,8 @@ Finds the system's reference files that have a clause for the benchmark, runs
 COMMAND as an attempt of the campaign in DIR, judges all attempts of the script
 in that campaign, and prints the verdicts as TAP, with the program's output as
 comments behind the plan. In COMMAND, C<{record}> stands for the record's path.
+WORDS, one a line, are the run_script's own options, as far as they tell what is
+run from other runs of that script: they stand in the ledger.
 With B<--print> it prints what it would do, in lines C<# KEY = VALUE>.
 
 =cut
