@@ -29,6 +29,7 @@
 # A run_script that calls assay_place_job sets assay_job=yes before it calls
 # assay_options, which then takes --functional, --as-root and -p too, and
 # assay_modes to further options without a value, which end up in assay_mode.
+# One whose places are devices sets assay_gpus=yes, and takes --devices=N.
 #
 # Exit status of every run_script: that of `assay judge` (0 pass, 1 FAIL,
 # 3 INVALID, 4 INCONCLUSIVE, 5 nothing passed), or 2 for a usage error.
@@ -62,7 +63,9 @@ assay_mode=
 assay_pairs=
 assay_wrong=
 assay_said=
-: "${assay_job:=no}" "${assay_modes:=}"
+: "${assay_job:=no}" "${assay_modes:=}" "${assay_gpus:=no}"
+assay_devices=
+[ "$assay_gpus" = no ] || assay_devices=${ASSAY_DEVICES:-}
 
 # assay_refuse WORD...: a usage error, in one line.
 assay_refuse() {
@@ -142,6 +145,12 @@ assay_long() {
         assay_option "$1" ''
         return ;;
     esac
+    case $assay_gpus,$1 in
+    yes,devices=*)
+        assay_devices=${1#devices=}
+        [ -n "$assay_devices" ] || assay_devices=-
+        return ;;
+    esac
     for mode in $assay_modes; do
         [ "$mode" = "$1" ] || continue
         case $assay_mode in
@@ -209,6 +218,10 @@ assay_find_system() {
 }
 
 assay_place() {
+    case $assay_devices in
+    *[!0-9]* | 0* | ????*)
+        assay_refuse "--devices: '$assay_devices' is no number of devices" ;;
+    esac
     assay_place_system
     # Outside of a job there is nothing to ask.
     assay_nodes=$host
@@ -337,6 +350,7 @@ assay_attempt() {
     [ -z "$assay_wrong" ] || set -- --invalid "$assay_wrong" "$@"
     [ -z "$assay_pairs" ] || set -- --pairs "$assay_pairs" "$@"
     [ -z "$assay_said" ] || set -- "--options=$assay_said" "$@"
+    [ -z "$assay_devices" ] || set -- --devices "$assay_devices" "$@"
     set -- --nodes "$assay_nodes" "$@"
     set -- --system "$assay_system" --why "$assay_system_why" "$@"
     set -- --script "$assay_script" --benchmark "$benchmark" "$@"

@@ -45,6 +45,28 @@ test_programs += \
 	%D%/programs/topology \
 	# end of test_programs
 
+# A back end of manmem's for tests.
+check_DATA += %D%/programs/fake/manmem-hip.so
+CLEANFILES += %D%/programs/fake/manmem-hip.so
+EXTRA_DIST += %D%/programs/manmem_fake.c
+
+# A stand-in for the HIP library, where there is one to stand in for.
+if HIP
+check_DATA += %D%/programs/hip_stub.so
+endif
+CLEANFILES += %D%/programs/hip_stub.so
+EXTRA_DIST += %D%/programs/hip_stub.c
+
+%D%/programs/hip_stub.so: %D%/programs/hip_stub.c config.h
+	$(AM_V_CCLD)$(MKDIR_P) %D%/programs && \
+	$(CC) $(DEFS) $(DEFAULT_INCLUDES) $(AM_CPPFLAGS) $(CPPFLAGS) \
+	  $(HIP_CFLAGS) -fPIC -shared -o $@ $(srcdir)/%D%/programs/hip_stub.c
+
+%D%/programs/fake/manmem-hip.so: %D%/programs/manmem_fake.c manmem/gpu.h config.h
+	$(AM_V_CCLD)$(MKDIR_P) %D%/programs/fake && \
+	$(CC) $(DEFS) $(DEFAULT_INCLUDES) $(AM_CPPFLAGS) $(CPPFLAGS) $(CFLAGS) \
+	  -fPIC -shared -o $@ $(srcdir)/%D%/programs/manmem_fake.c $(LIBM)
+
 test_scripts += \
 	%D%/0000-quickstart.t \
 	%D%/0001-configure.t \
@@ -87,6 +109,10 @@ test_scripts += \
 	%D%/2530-msgrate-nodes.t \
 	%D%/3000-window.t \
 	%D%/4000-manmem-layout.t \
+	%D%/4010-manmem-refusals.t \
+	%D%/4020-manmem-faults.t \
+	%D%/4030-manmem-gpu.t \
+	%D%/4040-run_manmem.t \
 	# end of test_scripts
 
 # Those of test_scripts that depend on how the programs were compiled.
@@ -109,6 +135,10 @@ compiled_tests += \
 	%D%/2100-overhead.t \
 	%D%/2500-msgrate-layout.t \
 	%D%/4000-manmem-layout.t \
+	%D%/4010-manmem-refusals.t \
+	%D%/4020-manmem-faults.t \
+	%D%/4030-manmem-gpu.t \
+	%D%/4040-run_manmem.t \
 	# end of compiled_tests
 
 # Those of test_scripts that depend on the MPI library.

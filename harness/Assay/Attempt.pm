@@ -215,6 +215,7 @@ sub _enter {
                 host             => $plan->{host},
                 hosts            => join(q{,}, @{$plan->{nodes}}),
                 defined $plan->{pairs} ? (pairs => $plan->{pairs}) : (),
+                defined $plan->{devices} ? (devices => $plan->{devices}) : (),
                 job              => Assay::Nodes::job() // 'none',
                 status           => $status,
                 reason           => $reason,

@@ -265,13 +265,16 @@ sub _judge_arguments {
     my ($self, $attempts, $strict) = @_;
 
     my (%reference, %node, @nodes, %pair);
+    my $devices = 0;
     for my $attempt (@{$attempts}) {
         $reference{$_} = 1 for split q{ }, $attempt->{reference};
         push @nodes, grep { !$node{$_}++ } split /,/, $attempt->{hosts};
         $pair{$_} = 1 for split /,/, $attempt->{pairs} // q{};
+        $devices = $attempt->{devices} if ($attempt->{devices} // 0) > $devices;
     }
     my @arguments = ('--nodes', join q{,}, @nodes);
     push @arguments, '--pairs', join q{,}, sort keys %pair if %pair;
+    push @arguments, '--devices', $devices if $devices;
     push @arguments, '--strict' if $strict;
     push @arguments, map { ('--reference', "$self->{folder}/reference/$_") }
         sort keys %reference;

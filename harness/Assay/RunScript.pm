@@ -44,7 +44,7 @@ sub main {
     options(
         \@arguments, \%plan, 'print', 'strict', 'results=s', 'script=s',
         'benchmark=s', 'program=s', 'system=s', 'why=s', 'references=s',
-        'nodes=s', 'limit=i', 'pairs=s', 'invalid=s', 'options=s'
+        'nodes=s', 'limit=i', 'pairs=s', 'devices=i', 'invalid=s', 'options=s'
     );
     for my $key (qw(script benchmark program system why references nodes)) {
         die "--$key is missing: this is for run_scripts to call\n"
@@ -205,6 +205,7 @@ sub _describe {
         (map {"reference = $_->{path}"} @{$plan->{references}}),
         'nodes = ' . join(q{ }, @{$plan->{nodes}}),
         $plan->{options} ne q{} ? "options = $plan->{options}" : (),
+        defined $plan->{devices} ? "devices = $plan->{devices} on each node" : (),
         defined $job ? "job = $job" : (),
         defined $plan->{invalid} ? "shape = INVALID: $plan->{invalid}" : (),
         @{$plan->{references}} ? () : nothing_promised($plan),
@@ -366,7 +367,7 @@ Assay::RunScript - one attempt, as a run_script hands it over
     assay campaign attempt --script run_stream --benchmark stream
         --references DIR --system NAME --why TEXT --nodes LIST
         [--results DIR] [--limit SECONDS] [--strict] [--print]
-        [--pairs LIST] [--options WORDS] [--invalid TEXT]
+        [--pairs LIST] [--devices N] [--options WORDS] [--invalid TEXT]
         --program PATH -- COMMAND...
 
 =head1 DESCRIPTION

@@ -103,6 +103,9 @@ sub _places {
             map { Assay::Places::hosts('device', $_) } keys %seen;
         $seen{$_} = 1
             for map { $self->{places}->devices_of($_) } keys %hosts;
+        # A node of which no device is known owes one.
+        $seen{"$_/any"} = 1 for grep { !$hosts{$_} && $self->_is_at($series, "$_/any") }
+            @{$self->{places}->expected('node') || []};
     }
     my @at = grep { $self->_is_at($series, $_) } @{$expected || []};
     my %listed = map { $_ => 1 } @at;
