@@ -121,17 +121,23 @@ for my $text ('a', 'a >= ', '>= 1', '1 >= 2', 'a >= "x"', 'a >= 5 frob',
 }
 
 # A metric and its samples as libassay writes them are read the short way; with
-# another blank, the long way.  Both find the same faults.
+# another blank, the long way; behind records that are alike, as one page with
+# the lines around it.  All find the same faults.
 my @KEY = qw(value n best min q1 median q3 max samples);
+my $found;
 
 sub figures_fault {
     my ($blank, %with) = @_;
     my %f = (value => '9.5', n => 4, best => '9.5', min => '7.5', q1 => '8.0',
         median => '8.5', q3 => '9.0', max => '9.5',
         samples => '8.0,9.0,7.5,9.5', %with);
-    my ($file, $found) = (File::Temp->new, 0);
+    my $file = File::Temp->new;
+    my $twice = $with{twice} || q{};
 
+    $found = 0;
     print {$file} 'record version=1 bench=x', "\ncheck name=data ok=yes\n",
+        (map { "metric name=$_ value=3 unit=s n=1 best=3 min=3 q1=3 median=3 "
+                . "q3=3 max=3 host=n1 threads=4\n" } 'before', $twice || ()),
         'metric name=m', "$blank value=$f{value} unit=GB/s",
         (map {" $_=$f{$_}"} @KEY[1 .. 7]), " host=n1 threads=4\n",
         'sample name=m', "$blank unit=GB/s values=$f{samples} ",
@@ -139,6 +145,7 @@ sub figures_fault {
     close $file or die "$file: $!\n";
     my $record = Assay::Record->new(
         path   => $file->filename,
+        known  => $with{known},
         metric => sub { $found++ },
         plan   => sub { return {take => sub { $found++ }} },
     )->read_file();
@@ -150,11 +157,33 @@ my @odd = (qw(1.2.3 1-2 -9.5 . - 9.4 9.51 100.5 1e1 nan .5 10 9.5.),
 for my $key (@KEY) {
     for my $odd (@odd, $key eq 'n' ? (0, 1, 3) : ()) {
         my %with = ($key => $key eq 'samples' ? "8.0,9.0,7.5,$odd" : $odd);
-        is(figures_fault(q{}, %with), figures_fault(q{ }, %with),
-            "$key " . substr($odd, 0, 20) . ' either way');
+        my $what = "$key " . substr $odd, 0, 20;
+        my $fault = figures_fault(q{ }, %with);
+        is(figures_fault(q{}, %with), $fault, "$what either way");
+        is(figures_fault(q{}, %with, known => page()), $fault,
+            "$what on a page");
     }
 }
-is(figures_fault(q{}), 'good, 1 found', 'figures that agree are good');
+
+# What is known when two records had the page.
+sub page {
+    my %known;
+    figures_fault(q{}, known => \%known) for 1, 2;
+    return \%known;
+}
+
+is(figures_fault(q{}), 'good, 2 found', 'figures that agree are good');
+is(figures_fault(q{}, known => page()), 'good, 2 found', 'so they are on a page');
+is(figures_fault(q{}, samples => '8.0,9.0,7.50,9.5'), 'good, 2 found',
+    'with more digits, too');
+is(figures_fault(q{}, known => page(), twice => 'other'), 'good, 3 found',
+    'another line is no part of the page');
+like(figures_fault(q{}, known => page(), twice => 'before'),
+    qr{line 4: metric before stands twice}, 'a line of a page stands twice');
+for my $known (undef, page()) {
+    like(figures_fault(q{}, known => $known, twice => 'm'),
+        qr/line 5: metric m stands twice/, 'a metric stands twice');
+}
 for my $wrong ([median => '8.9'], [q1 => '8.9'], [max => '9.9'], [n => 5],
     [samples => '8.0,9.0,7.5,9.5,8.5'], [samples => '8.0,9.0,7.0,9.5'],
     [samples => '8.0,9.0,7.5,1.2.3'], [samples => '10.0,9.0,7.5,9.5'],
@@ -162,7 +191,7 @@ for my $wrong ([median => '8.9'], [q1 => '8.9'], [max => '9.9'], [n => 5],
     [value => '-5.0', best => '-5.0', min => '-1.0', q1 => '-2.0',
         median => '-3.0', q3 => '-4.0', max => '-5.0',
         samples => '-1.0,-2.0,-4.0,-5.0']) {
-    isnt(figures_fault(q{}, @$wrong), 'good, 1 found',
+    isnt(figures_fault(q{}, @$wrong), 'good, 2 found',
         substr("@$wrong", 0, 60) . ' is a fault');
 }
 

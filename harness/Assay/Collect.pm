@@ -176,18 +176,17 @@ sub _read_one {
         path    => $with{path},
         bench   => $bench,
         class   => $record->{class},
-        why     => $record->{why},
         run     => scalar $record->run_key(),
         figures => defined $bench ? scalar $record->figures_key() : undef,
-        excused => scalar $record->excused(),
         measured => $record->{metrics},
         hosts    => $record->{stopped} ? q{}
             : join(q{,}, sort keys %{$record->{hosts}}),
-        notrun => @{$record->{notrun}} ? $record->{notrun}[0]{reason} : undef,
     );
+    @about{qw(why excused)} = ($record->{why}, scalar $record->excused())
+        if $record->{class};
+    $about{notrun} = $record->{notrun}[0]{reason} if @{$record->{notrun}};
     my @opt = map { $self->_asked_of($_) } @{$record->{opt}};
     $about{opt} = \@opt if @opt;
-    delete @about{grep { !defined $about{$_} } keys %about};
     $self->{records}[$attempt] = \%about;
     if (defined $bench) {
         $self->{metrics}{"$bench.$_"}++ for keys %{$record->{names}};
@@ -215,9 +214,9 @@ sub _read_one {
 # Of an opt line, the keys that some clause fixes.
 sub _asked_of {
     my ($self, $fields) = @_;
-    my %kept = map { $_ => $fields->{$_} }
-        grep { $self->{fixed}{$_} } keys %$fields;
-    return %kept ? \%kept : ();
+    my @asked = grep { defined $fields->{$_} } keys %{$self->{fixed}};
+    return if !@asked;
+    return {map { $_ => $fields->{$_} } @asked};
 }
 
 # What Assay::Record does with the lines of a node that are alike and have all
@@ -558,6 +557,15 @@ sub values_of {
     return ([unpack 'x4(dx4)*', $entry], [unpack 'x4(x8N)*', $entry]);
 }
 
+sub figures_of {
+    return unpack 'x4(dx4)*', $_[0];
+}
+
+# The same for entries of the same attempts.
+sub attempts_key {
+    return join q{}, unpack 'x4(x8a4)*', $_[0];
+}
+
 sub _differ {
     my ($self, $s, $row, $place, $attempt, $one, $two) = @_;
     my ($mine, $other) = map {
@@ -754,6 +762,11 @@ index of its path.  Afterwards the object holds:
 
 Arrays of the values, in the base unit of their dimension, and of the attempt
 of each.
+
+=item figures_of(ENTRY), attempts_key(ENTRY)
+
+The values alone, as a list, and a text that is the same for entries of the
+same attempts.
 
 =back
 

@@ -279,9 +279,10 @@ sub _print_points {
 
 sub _print_range {
     my ($run, $tap, $points, $count, $first, $last) = @_;
+    my $verdicts = $run->{verdicts};
 
     for my $item (@$points[$first .. $last]) {
-        my $point = Assay::Point::judge($run->{verdicts}, @$item);
+        my $point = Assay::Point::judge($verdicts, @$item);
         $count->{$point->{verdict}}++;
         $tap->point(@$point{qw(ok description directive block)});
     }

@@ -69,10 +69,13 @@ sub _form {
         runs   => $clause->{runs},
         scope  => $clause->{series}{scope},
         statistic => $clause->{statistic},
+        median => $clause->{statistic}{name} eq 'median',
         low    => $low ? $bound : undef,
         high   => $low ? undef : $bound,
         shown  => $shown,
-        unit   => $unit,
+        to_n      => qq{ $unit"\n  n: },
+        to_values => qq{\n  bound: "$shown $unit"\n  values: "},
+        to_records => qq{ $unit"\n},
         scale  => scale($unit),
         head   => "clause $clause->{id} $clause->{metric} ",
         each   => $text eq q{} ? q{} : " $text",
@@ -91,29 +94,40 @@ sub _passed {
         ||= _place_text($verdicts, $form->{scope}, $place);
 
     return if !defined $entry || !$said->{listed};
-    my ($values, $from) = Assay::Collect::values_of($entry);
-    my $n = @$values;
-    return if $n < $form->{runs} || $n > $NAMED_MOST
-        || grep { $from->[$_] == $from->[$_ - 1] } 1 .. $#$from;
-    my ($value) = Assay::Verdict::statistic($form->{statistic}, $values);
-    return if !(defined $form->{low} ? $value >= $form->{low}
+    my @values = Assay::Collect::figures_of($entry);
+    my $n = @values;
+    return if $n < $form->{runs} || $n > $NAMED_MOST;
+    my $records = $said->{Assay::Collect::attempts_key($entry)}
+        //= _distinct($verdicts, $entry);
+    my $value = $form->{median} && $n % 2
+        ? (sort { $a <=> $b } @values)[$n / 2]
+        : (Assay::Verdict::statistic($form->{statistic}, \@values))[0];
+    return if !$records || !(defined $form->{low} ? $value >= $form->{low}
         : $value <= $form->{high});
-    my ($scale, $unit) = @$form{qw(scale unit)};
-    my ($shown, @shown) = map { sprintf '%.6g', $_ / $scale } $value, @$values;
+    my $scale = $form->{scale};
+    my $shown = sprintf '%.6g', $value / $scale;
     return if $shown eq $form->{shown};
 
-    my $records = $said->{"@$from"} ||= _evidence($verdicts,
-        {attempts => $from});
+    my $list = sprintf $form->{list}[$n] ||= join(', ', ('%.6g') x $n),
+        map { $_ / $scale } @values;
     return {
         verdict     => 'PASS',
         ok          => 1,
         description => "$form->{head}$place$form->{each}$form->{name}$shown"
             . "$form->{bound} (n=$n)",
-        block => "$form->{promise}$said->{line}$form->{row}"
-            . qq{  value: "$shown $unit"\n  n: $n\n}
-            . qq{  bound: "$form->{shown} $unit"\n  values: "}
-            . join(', ', @shown) . qq{ $unit"\n$records},
+        block => "$form->{promise}$said->{line}$form->{row}  value: \"$shown"
+            . "$form->{to_n}$n$form->{to_values}$list$form->{to_records}"
+            . $records,
     };
+}
+
+# The records of an entry, where each gave one value; else 0.
+sub _distinct {
+    my ($verdicts, $entry) = @_;
+    my (undef, $from) = Assay::Collect::values_of($entry);
+
+    return 0 if grep { $from->[$_] == $from->[$_ - 1] } 1 .. $#$from;
+    return _evidence($verdicts, {attempts => $from});
 }
 
 # What there is to say of a place, whatever the clause.

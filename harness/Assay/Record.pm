@@ -31,29 +31,36 @@ my %CUT_SHORT = map { $_ => 1 } qw(unstable timeout failed);
 
 # A metric line as libassay writes it, and the line of its samples where that
 # follows; any other goes the long way round.  Neither line can be too long.
-# Figures are only told from words here: _plain looks closer.
-my $FIGURES = qr/[0-9.-]{1,40}+/;
-my $USUAL = qr/\G(metric\ name=([\w.-]{1,999}+)\ value=($FIGURES)
-    \ unit=([^\s"]{1,99}+)
-    \ n=([1-9][0-9]{0,14}+)\ best=($FIGURES)\ min=($FIGURES)\ q1=($FIGURES)
-    \ median=($FIGURES)\ q3=($FIGURES)\ max=($FIGURES)
-    \ host=([A-Za-z0-9_][\w.-]{0,999}+)(\ [^"\n]{0,9999}+|))\n
-    (?:sample\ name=\2\ unit=\4\ values=([0-9.,-]{1,9999}+)
-    \ host=\12\13\n)?/xa;
-my $GROUPS = 14;
+# Figures are only told from words here: _layout looks closer.
+my $FIGURE  = '[0-9.-]{1,40}+';
+my $COUNT   = '[1-9][0-9]{0,14}+';
+my $SAMPLES = '[0-9.,-]{1,9999}+';
+my $HOST    = '[A-Za-z0-9_][A-Za-z0-9_.-]{0,999}+';
+my $SPREAD  = " n=$COUNT best=$FIGURE min=$FIGURE q1=$FIGURE median=$FIGURE"
+    . " q3=$FIGURE max=$FIGURE";
+my $USUAL = qr/\G(metric[ ]name=([\w.-]{1,999}+)
+    [ ]value=($FIGURE[ ]unit=([^\s"]{1,99}+)(?-x:$SPREAD))
+    [ ]host=($HOST)([ ][^"\n]{0,9999}+|))\n
+    (?:sample[ ]name=\2[ ]unit=\4[ ]values=($SAMPLES)[ ]host=\5\6\n)?/xa;
+my $GROUPS = 7;
 
 my $FIGURE_KEY = qr/ (?:value|best|min|q1|median|q3|max)=/;
 
 # Numbers of fewer characters neither overflow nor vanish.
 my $LONG = 300;
-my $TOO_LONG = qr/[0-9.-]{$LONG}/;
 
-# A figure with its digits taken for 0, and how many forms are remembered.
-my $FORM       = qr/-?0[.]?0?/;
-my $FORMS_MOST = 1000;
+# The figures of a usual line and its samples, each digit taken for 0: digits,
+# perhaps a point and more digits, which conversion can't spoil.
+my $ZEROS = qr/-?0+[.]?0*+/;
+my $FORM = qr/\A($ZEROS)[ ]unit=\S+[ ]n=(0+)[ ]best=($ZEROS)[ ]min=($ZEROS)
+    [ ]q0=($ZEROS)[ ]median=($ZEROS)[ ]q0=($ZEROS)[ ]max=($ZEROS)\n
+    ((?:$ZEROS,)*+$ZEROS|)\z/x;
 
-# Where the figures stand among them.
-my @POSITION = (2, 4 .. 10);
+
+
+# Of how many usual lines a page is made, and how many are remembered.
+my $PAGE_MOST  = 64;
+my $PAGES_MOST = 100;
 
 sub new {
     my ($class, %given) = @_;
@@ -150,10 +157,13 @@ sub _lines {
     }
     my ($at, $length) = (0, length $text);
     while ($at < $length) {
-        if ($self->{plans} && !$self->{end} && !$self->{early}) {
+        if ($self->{plans} && !$self->{end} && !$self->{early}
+            && substr($text, $at, 7) eq 'metric ') {
             pos($text) = $at;
-            my @usual = $text =~ /$USUAL/gc;
-            $self->_usual(\@usual) if @usual;
+            if (!$self->_page(\$text)) {
+                my @usual = $text =~ /$USUAL/gc;
+                $self->_usual(\@usual) if @usual;
+            }
             $at = pos $text;
             last if $at == $length;
         }
@@ -255,6 +265,8 @@ sub _record {
     return $self->_fault('record line without a proper bench')
         if !defined $self->{bench};
     $self->{plans} = $self->{known}{"plans of $self->{bench}"} ||= {};
+    $self->{pages} = $self->{known}{"pages of $self->{bench}"}
+        ||= {of => {}};
     return;
 }
 
@@ -303,94 +315,231 @@ sub _check {
             . "tolerance $f->{tolerance}");
 }
 
-# The short way: figures by position, and what was measured from memory.  A
-# line that may be at fault goes the long way.  Figures that are alike, with as
-# many digits before the point, are in the same order as text and as numbers,
-# which spares their conversion.
+# Usual lines: figures by position, and what was measured from memory.  A line
+# that may be at fault goes the long way.
 sub _usual {
     my ($self, $usual) = @_;
-    my ($plans, $seen, $samples, $found, $names, $hosts)
-        = @$self{qw(plans seen samples found names hosts)};
-    my $forms = $self->{known}{forms} ||= {};
-    my ($line, $name, $value, $unit, $n, $best, $min, $q1, $median, $q3,
-        $max, $host, $rest, $list);
+    my $plans = $self->{plans};
+    my $host = $usual->[4];
+    my (@plans, @parts, %seen);
 
+    $self->_recall();
     for (my $i = 0; $i < @$usual; $i += $GROUPS) {
-        ($line, $name, $value, $unit, $n, $best, $min, $q1, $median, $q3,
-            $max, $host, $rest, $list) = @$usual[$i .. $i + $GROUPS - 1];
-        my $figures = " $value $best $min $q1 $median $q3 $max";
-        $figures .= ",$list" if defined $list;
-        my @values = defined $list ? split /,/, $list : ();
-        my $width = index $max, q{.};
-        my $alike = $width > 0 && index($figures, q{-}) < 0
-            && !grep { index($_, q{.}) != $width }
-            $value, $best, $min, $q1, $median, $q3, @values;
-        my $rises = !_plain($forms, $figures) ? 0 : $alike
-            ? $min le $q1 && $q1 le $median && $median le $q3 && $q3 le $max
-                && $min le $value && $value le $max
-            : $min <= $q1 && $q1 <= $median && $median <= $q3
-                && $q3 <= $max && $min <= $value && $value <= $max;
-        my $plan = $rises && ($n > 1 || $min == $max)
-            && ($best eq $max || $best eq $min || $best == $max
-                || $best == $min)
-            && ($plans->{"$name $unit$rest"}
-                // $self->_plan($name, $unit, $rest));
-        my $identity = $plan ? "$plan->{id}host=$host" : q{};
-        $plan = 0 if exists $seen->{$identity};
-        $self->{line}++;
-        if ($plan) {
-            $seen->{$identity} = $line;
-            $self->{first} = $line if !$self->{metrics}++;
-            $self->{last} = $line;
-            $names->{$name} = $hosts->{$host} = 1;
-            if ($plan->{figure} && $max <= $plan->{most}) {
-                push @$found, $plan->{ask}, $host,
-                    $usual->[$i + $plan->{figure}];
-            }
-            elsif ($plan->{take}) {
-                $plan->{take}->($host, [$value, $n, $best, $min, $q1,
-                    $median, $q3, $max], $identity);
-            }
-        }
-        else { $self->_line($line) }
-        next if !defined $list;
-        $self->{line}++;
-        if ($plan && !exists $samples->{$identity} && $n == @values
-            && (length $list < $LONG || $list !~ $TOO_LONG)
-            && _agree($min, $median, $max,
-            $alike ? sort @values : sort { $a <=> $b } @values)) {
-            $samples->{$identity} = $plan->{wanted} ? \@values : 1;
-            next;
-        }
-        $self->_line("sample name=$name unit=$unit values=$list "
-            . "host=$host$rest");
+        my (undef, $name, $figures, $unit, $on, $rest, $list)
+            = @$usual[$i .. $i + $GROUPS - 1];
+        my $plan = $plans->{"$name $unit$rest"}
+            // $self->_plan($name, $unit, $rest);
+        last if !$plan || $on ne $host || $seen{$plan->{id}}++
+            || exists $self->{seen}{"$plan->{id}host=$host"};
+        push @plans, $plan;
+        push @parts, $figures, defined $list ? $list : q{};
+    }
+    if (@plans * $GROUPS == @$usual
+        && $self->_take($host, \@plans, \@parts)) {
+        $self->_learn_page(\@plans, \@parts);
+    }
+    elsif (@$usual == $GROUPS) { $self->_long_way(@$usual) }
+    else {
+        $self->_usual([splice @$usual, 0, $GROUPS]) while @$usual;
     }
     return;
 }
 
-# Whether sorted samples agree with the figures of their metric to the last
-# digit.
-sub _agree {
-    my ($min, $median, $max, @sorted) = @_;
-    my $half = @sorted / 2;
+sub _long_way {
+    my ($self, $metric, $name, undef, $unit, $host, $rest, $list) = @_;
+    my @lines = ($metric);
 
-    return ($min eq $sorted[0] || $min == $sorted[0])
-        && ($max eq $sorted[-1] || $max == $sorted[-1])
-        && (@sorted % 2
-        ? $median eq $sorted[$half] || $median == $sorted[$half]
-        : $median == $sorted[$half - 1] / 2 + $sorted[$half] / 2);
+    push @lines, "sample name=$name unit=$unit values=$list host=$host$rest"
+        if defined $list;
+    for my $line (@lines) {
+        $self->{line}++;
+        $self->_line($line);
+    }
+    return;
 }
 
-# Whether figures are such as conversion can't spoil: digits, perhaps a point
-# and more digits.  With all digits 0 there are few forms of them.
-sub _plain {
-    my ($forms, $figures) = @_;
-    (my $form = $figures) =~ tr/0-9/0/s;
-    my $known = $forms->{$form};
+# Different usual lines of one host: all of them or, where one may be at fault,
+# none.  PARTS are two a line: figures, and samples or nothing.  Figures that
+# are alike are in the same order as text and as numbers, which spares their
+# conversion.
+sub _take {
+    my ($self, $host, $plans, $parts) = @_;
+    my $layouts = $self->{known}{layouts} ||= {};
+    my (@found, @others);
+    my ($at, $lines) = (0, 0);
 
-    return $known if defined $known;
-    %$forms = () if keys %$forms > $FORMS_MOST;
-    return $forms->{$form} = $form =~ /\A(?:[ ,]$FORM)++\z/ ? 1 : 0;
+    for my $plan (@$plans) {
+        my ($figures, $list) = ($parts->[$at], $parts->[$at + 1]);
+        $at += 2;
+        (my $form = "$figures\n$list") =~ tr/0-9/0/;
+        my $layout = $layouts->{$form} // _layout($layouts, $form)
+            or return 0;
+        my ($value, $n, $best, $min, $q1, $median, $q3, $max)
+            = unpack $layout->{figures}, $figures;
+        return 0 if !($layout->{alike}
+            ? $min le $q1 && $q1 le $median && $median le $q3 && $q3 le $max
+                && $min le $value && $value le $max
+            : $min <= $q1 && $q1 <= $median && $median <= $q3 && $q3 <= $max
+                && $min <= $value && $value <= $max)
+            || $best ne $max && $best ne $min && $best != $max
+            && $best != $min
+            || $n eq '1' && $min ne $max;
+        $lines++;
+        if (my $count = $layout->{count}) {
+            my ($least, $middle, $most)
+                = (sort unpack $layout->{samples}, $list)
+                [0, $count / 2, -1];
+            return 0 if $n != $count || !($layout->{alike} && $count % 2
+                ? $min eq $least && $max eq $most && $median eq $middle
+                : _agree($min, $median, $max, $list));
+            $lines++;
+        }
+        if ($plan->{asked} && $max <= $plan->{most}) {
+            push @found, $plan->{ask}, $host, ($value, $n, $best, $min, $q1,
+                $median, $q3, $max)[$plan->{figure}];
+        }
+        elsif ($plan->{take}) {
+            push @others, [$plan, $list, $value, $n, $best, $min, $q1,
+                $median, $q3, $max];
+        }
+    }
+    push @{$self->{found}}, @found;
+    $self->_take_other($host, @$_) for @others;
+    $self->_note($host, $plans, $parts, $lines);
+    return 1;
+}
+
+# Whether samples agree with the figures of their metric to the last digit.
+sub _agree {
+    my ($min, $median, $max, $list) = @_;
+    my @sorted = sort { $a <=> $b } split /,/, $list;
+    my $half = @sorted / 2;
+
+    return $min == $sorted[0] && $max == $sorted[-1]
+        && $median == (@sorted % 2 ? $sorted[$half]
+        : $sorted[$half - 1] / 2 + $sorted[$half] / 2);
+}
+
+# How to take figures and samples of a form apart, and whether they are alike;
+# 0 where one is no plain number.
+sub _layout {
+    my ($layouts, $form) = @_;
+
+    return $layouts->{$form} = 0 if $form !~ $FORM;
+    my @place = map { [$-[$_], $+[$_] - $-[$_]] } 1 .. 8;
+    my ($list) = $form =~ /\n(.*)/;
+    my @samples = split /,/, $list;
+    my @all = (@samples, map { substr $form, $_->[0], $_->[1] }
+        @place[0, 2 .. 7]);
+    return $layouts->{$form} = 0 if grep { length >= $LONG } @samples;
+    return $layouts->{$form} = {
+        figures => join(q{ }, map {"\@$_->[0] a$_->[1]"} @place),
+        samples => join(' x ', map { 'a' . length } @samples),
+        count   => scalar @samples,
+        alike   => $all[0] !~ /-/ && !grep { $_ ne $all[0] } @all,
+    };
+}
+
+# Lines that answer more than one clause, or one that asks for more than a
+# figure.
+sub _take_other {
+    my ($self, $host, $plan, $list, @figures) = @_;
+    my $identity = "$plan->{id}host=$host";
+
+    $self->{samples}{$identity} = [split /,/, $list]
+        if $plan->{wanted} && $list ne q{};
+    $plan->{take}->($host, \@figures, $identity);
+    return;
+}
+
+# What was taken; `seen` and `samples` only learn of it when they are asked.
+sub _note {
+    my ($self, $host, $plans, $parts, $lines) = @_;
+
+    $self->{noted} = [$host, $plans, $parts];
+    $self->{first} = $self->_noted_line(0) if !$self->{metrics};
+    $self->{last} = $self->_noted_line($#$plans);
+    $self->{metrics} += @$plans;
+    $self->{line} += $lines;
+    $self->{hosts}{$host} = 1;
+    $self->{names}{$_->{name}} = 1 for @$plans;
+    return;
+}
+
+sub _noted_line {
+    my ($self, $i) = @_;
+    my ($host, $plans, $parts) = @{$self->{noted}};
+    return "metric name=$plans->[$i]{name} value=$parts->[2 * $i]"
+        . " host=$host$plans->[$i]{rest}";
+}
+
+sub _recall {
+    my ($self) = @_;
+    my ($host, $plans, $parts) = @{$self->{noted} || return};
+
+    for my $i (0 .. $#$plans) {
+        my $identity = "$plans->[$i]{id}host=$host";
+        $self->{seen}{$identity} = $self->_noted_line($i);
+        $self->{samples}{$identity} ||= 1 if $parts->[2 * $i + 1] ne q{};
+    }
+    delete $self->{noted};
+    return;
+}
+
+# Records of like nodes differ in host and figures alone: from the second of
+# them on their usual lines, a page, are found as one piece.
+sub _learn_page {
+    my ($self, $plans, $parts) = @_;
+    my $pages = $self->{pages};
+    my $key = join q{ }, map {
+        $plans->[$_]{number} . ($parts->[2 * $_ + 1] eq q{} ? q{} : 's')
+    } 0 .. $#$plans;
+
+    return if $self->{metrics} > @$plans || @$plans > $PAGE_MOST;
+    my $page = $pages->{of}{$key};
+    if (!$page) {
+        %{$pages->{of}} = () if keys %{$pages->{of}} > $PAGES_MOST;
+        $pages->{of}{$key} = {};
+        return;
+    }
+    $page->{plans} = $plans;
+    $page->{pattern} ||= _page_pattern($plans, $parts);
+    $pages->{next} = $page;
+    return;
+}
+
+sub _page_pattern {
+    my ($plans, $parts) = @_;
+    my $pattern = q{};
+    my $host = "($HOST)";
+
+    for my $i (0 .. $#$plans) {
+        my ($name, $unit, $rest)
+            = map {quotemeta} @{$plans->[$i]}{qw(name unit rest)};
+        $pattern .= "metric name=$name value=($FIGURE unit=$unit$SPREAD)"
+            . " host=$host$rest\\n";
+        $host = '\2';
+        $pattern .= $parts->[2 * $i + 1] eq q{} ? '()'
+            : "sample name=$name unit=$unit values=($SAMPLES)"
+            . " host=$host$rest\\n";
+    }
+    return qr/\G$pattern/;
+}
+
+# Take the page of the record before; false, and nothing done, where it is not
+# the same or a line may be at fault.
+sub _page {
+    my ($self, $text) = @_;
+    my $page = $self->{pages}{next};
+    my $at = pos $$text;
+
+    return 0 if !$page || $self->{metrics};
+    my @parts = $$text =~ /$page->{pattern}/gc or return 0;
+    my $host = splice @parts, 1, 1;
+    return 1 if @parts == 2 * @{$page->{plans}}
+        && $self->_take($host, $page->{plans}, \@parts);
+    pos($$text) = $at;
+    return 0;
 }
 
 # What to do with lines of a name, unit and rest, on a node; 0 where the rest
@@ -407,8 +556,11 @@ sub _plan {
     my $plan = $self->{plan}->($self->{bench}, $name, $unit, $shape);
     return $self->{plans}{"$name $unit$rest"} = {
         %{$plan || {}},
-        figure => $plan && defined $plan->{figure}
-            ? $POSITION[$plan->{figure}] : 0,
+        asked  => $plan && defined $plan->{figure},
+        name   => $name,
+        unit   => $unit,
+        rest   => $rest,
+        number => scalar keys %{$self->{plans}},
         id     => "$name\1$shape->{id}\1",
         wanted => $self->{wanted}{"$self->{bench}.$name"},
     };
@@ -545,6 +697,7 @@ sub _hand_on {
     my $shape = $self->_shape(_keys($f));
     my $identity = _identity($name, $place, $shape);
 
+    $self->_recall();
     return $self->_fault("metric $name stands twice with the same keys")
         if exists $self->{seen}{$identity};
     $self->{seen}{$identity} = $line;
@@ -572,6 +725,7 @@ sub _sample {
             if !defined finite_number($value);
     }
     my $identity = _identity($name, $place, $self->_shape(_keys($f)));
+    $self->_recall();
     return $self->_fault("sample $name stands twice with the same keys")
         if exists $self->{samples}{$identity};
 
@@ -675,26 +829,31 @@ sub _end {
 sub run_key {
     my ($self) = @_;
     return if !$self->{size};
-    return sha256(join "\n", map { defined $_ ? $_ : q{} }
-            @$self{qw(head metrics first last)},
-            $self->{metrics} ? q{} : $self->{size});
+    my $key = $self->{metrics} ? $self->_ends_key() : "size $self->{size}";
+    return sha256(join "\n", map { defined $_ ? $_ : q{} } $self->{head}, $key);
+}
+
+# The first and the last metric line and how many there are.
+sub _ends_key {
+    my ($self) = @_;
+    return $self->{ends}
+        ||= sha256(join "\n", @$self{qw(metrics first last)});
 }
 
 # The figures alone, where no two runs can agree in them by chance: three or
 # more different ones, of six or more significant digits each.
 sub figures_key {
     my ($self) = @_;
-    my @lines = grep { defined } @$self{qw(first last)};
     my %long;
 
-    for my $line (@lines) {
+    for my $line (grep { defined } @$self{qw(first last)}) {
         while (keys %long < 3 && $line =~ /$FIGURE_KEY([0-9.]+)(?=\ |\z)/g) {
-            my $digits = $1 =~ s/\A0+//r =~ tr/.//dr;
-            $long{$digits} = 1 if $digits =~ s/0+\z//r =~ tr/0-9// >= 6;
+            (my $digits = $1) =~ tr/.//d;
+            $long{$1} = 1 if $digits =~ /\A0*([1-9][0-9]{4,}[1-9])/;
         }
     }
     return if keys %long < 3;
-    return sha256(join "\n", $self->{bench}, $self->{metrics}, @lines);
+    return "$self->{bench}\n" . $self->_ends_key();
 }
 
 # The digest of a whole file, or nothing.

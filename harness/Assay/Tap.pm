@@ -53,7 +53,8 @@ sub comment {
 
 sub escape {
     my ($text) = @_;
-    $text =~ s/([\\#])/\\$1/g if $text =~ tr/\\#//;
+    return $text if $text !~ tr/\x20-\x22\x24-\x5b\x5d-\x7e//c;
+    $text =~ s/([\\#])/\\$1/g;
     return printable($text);
 }
 

@@ -43,6 +43,8 @@ sub unquote {
     my ($text) = @_;
     my $bad = 0;
 
+    return substr $text, 1, -1
+        if $text =~ tr/"// == 2 && index($text, q{\\}) < 0;
     $text =~ s/\A"(.*)"\z/$1/s;
     $text =~ s{\\(?:x(?!00)([0-9a-fA-F]{2})|(.))}{
         defined $1 ? chr hex $1
@@ -69,7 +71,7 @@ sub printable {
     my ($bytes) = @_;
 
     return 'undefined' if !defined $bytes;
-    return $bytes if $bytes !~ /[^\x20-\x7e]/;
+    return $bytes if $bytes !~ tr/\x20-\x7e//c;
     my $text = $bytes;
     utf8::decode($text);
     $text =~ s/($UNSAFE)/sprintf '\\x{%x}', ord $1/ge;
