@@ -1,6 +1,16 @@
 # commbw/local.mk - included by the top-level Makefile.am; %D% is commbw.
 # Communication benchmarks on MPI, built where there is one.
 
+commbw_programs = \
+	%D%/indexgather \
+	%D%/ra \
+	# end of commbw_programs
+
+if MPI
+bench_PROGRAMS += $(commbw_programs)
+test_programs += t/programs/indexgather_faulty t/programs/ra_faulty
+endif
+
 # One-sided access, which all of them share.
 commbw_window = \
 	%D%/window.c \
@@ -28,3 +38,72 @@ t_programs_mpi_window_SOURCES = \
 	$(commbw_window) \
 	# end of t_programs_mpi_window_SOURCES
 t_programs_mpi_window_LDADD = lib/libassaympi.a $(LDADD) $(MPI_LIBS)
+
+# A table of words in a window, and the tasks that work with them.
+commbw_table = \
+	%D%/bucket.c \
+	%D%/bucket.h \
+	%D%/draw.c \
+	%D%/draw.h \
+	%D%/exchange.c \
+	%D%/exchange.h \
+	%D%/messages.c \
+	%D%/messages.h \
+	%D%/rates.c \
+	%D%/rates.h \
+	%D%/span.c \
+	%D%/span.h \
+	%D%/spread.c \
+	%D%/spread.h \
+	%D%/table.c \
+	%D%/table.h \
+	# end of commbw_table
+
+# What of it needs no MPI is tested by itself.
+unit_tests += t/unit/commbw_words
+t_unit_commbw_words_SOURCES = \
+	t/unit/commbw_words.c \
+	%D%/bucket.c \
+	%D%/draw.c \
+	%D%/span.c \
+	%D%/spread.c \
+	# end of t_unit_commbw_words_SOURCES
+
+%C%_indexgather_SOURCES = \
+	%D%/gather.h \
+	%D%/gather_main.c \
+	%D%/gather_measure.c \
+	%D%/gather_modes.c \
+	%D%/gather_options.c \
+	%D%/gather_report.c \
+	$(commbw_paths) \
+	$(commbw_table) \
+	$(commbw_window) \
+	# end of %C%_indexgather_SOURCES
+%C%_indexgather_LDADD = lib/libassaympi.a $(LDADD) $(MPI_LIBS)
+
+%C%_ra_SOURCES = \
+	%D%/ra.h \
+	%D%/ra_main.c \
+	%D%/ra_measure.c \
+	%D%/ra_modes.c \
+	%D%/ra_options.c \
+	%D%/ra_report.c \
+	%D%/ra_undo.c \
+	$(commbw_paths) \
+	$(commbw_table) \
+	$(commbw_window) \
+	# end of %C%_ra_SOURCES
+%C%_ra_LDADD = lib/libassaympi.a $(LDADD) $(MPI_LIBS)
+
+# The same with words that go wrong on demand.
+t_programs_indexgather_faulty_SOURCES = \
+	t/programs/mpi_words.c \
+	$(%C%_indexgather_SOURCES) \
+	# end of t_programs_indexgather_faulty_SOURCES
+t_programs_indexgather_faulty_LDADD = $(%C%_indexgather_LDADD)
+t_programs_ra_faulty_SOURCES = \
+	t/programs/mpi_words.c \
+	$(%C%_ra_SOURCES) \
+	# end of t_programs_ra_faulty_SOURCES
+t_programs_ra_faulty_LDADD = $(%C%_ra_LDADD)

@@ -9,6 +9,8 @@ dist_man_MANS += \
 	%D%/mpi_overhead.1 \
 	%D%/msgrate.1 \
 	%D%/run_manmem.1 \
+	%D%/indexgather.1 \
+	%D%/ra.1 \
 	%D%/run_mpi_overhead.1 \
 	%D%/run_msgrate.1 \
 	%D%/run_stream.1 \

@@ -3,8 +3,10 @@
 references += \
 	%D%/any-machine.ref \
 	%D%/functional/manmem.ref \
+	%D%/functional/indexgather.ref \
 	%D%/functional/mpi_overhead.ref \
 	%D%/functional/msgrate.ref \
+	%D%/functional/ra.ref \
 	%D%/hosts \
 	%D%/sandia-smb/mpi_overhead.ref \
 	%D%/sandia-smb/msgrate.ref \

@@ -14,7 +14,7 @@ use FindBin;
 use lib $FindBin::Bin;
 use Probe;
 
-our @EXPORT = qw(alone job keys_of launcher library metrics missing program
+our @EXPORT = qw(alone job judged keys_of launcher library metrics missing program
     slurp source);
 
 my $source = $ENV{ASSAY_SRCDIR} || abs_path(dirname(__FILE__) . '/..');
@@ -88,6 +88,20 @@ sub metrics {
         Probe::lines($run, 'metric');
 
     return grep { !defined $name || $_->{name} eq $name } @fields;
+}
+
+# Exit status of the judge, with its output, over the run's record, by a file
+# under reference/.
+sub judged {
+    my ($run, $reference, @options) = @_;
+
+    open my $file, '>:raw', 'run.record' or die;
+    print {$file} $run->{record};
+    close $file or die;
+    my ($assay, $file_of) = (program('harness/assay'), source("reference/$reference"));
+    my $out = qx{$^X '$assay' judge --reference '$file_of' @options run.record 2>&1};
+    unlink 'run.record';
+    return ($? >> 8, $out);
 }
 
 # What tells a metric line from others, as one text.

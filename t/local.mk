@@ -113,6 +113,8 @@ test_scripts += \
 	%D%/4020-manmem-faults.t \
 	%D%/4030-manmem-gpu.t \
 	%D%/4040-run_manmem.t \
+	%D%/3200-indexgather.t \
+	%D%/3300-ra.t \
 	# end of test_scripts
 
 # Those of test_scripts that depend on how the programs were compiled.
@@ -153,12 +155,15 @@ mpi_tests += \
 	%D%/2520-msgrate-faults.t \
 	%D%/2530-msgrate-nodes.t \
 	%D%/3000-window.t \
+	%D%/3200-indexgather.t \
+	%D%/3300-ra.t \
 	# end of mpi_tests
 
 # Those that `make check` leaves to `make check-long`: not of test_scripts.
 long_tests += \
 	%D%/6000-cluster.t \
 	%D%/6100-slurm-launch.t \
+	%D%/3210-words.t \
 	# end of long_tests
 
 # Files, and folders of which everything is distributed.

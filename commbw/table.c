@@ -1,0 +1,169 @@
+/* table.c - a table of words in a window, and the tasks that work with it. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commbw/table.h"
+
+/* One task's start and end, on a cache line of its own. */
+struct task_times {
+    double start, end;
+    char apart[48];
+};
+
+size_t table_tasks(const struct assay_job *job, uint64_t asked)
+{
+    size_t local = job->map.size[job->map.node[job->rank]];
+    size_t mine = job->cpus / local;
+
+    if (asked > 0)
+        return (size_t)asked;
+    return mine > 0 ? mine : 1;
+}
+
+uint64_t table_bytes(const struct spread *spread, uint64_t private_bytes)
+{
+    uint64_t bytes = spread_size(spread, 0) * sizeof(uint64_t);
+
+    return bytes > UINT64_MAX - private_bytes ? UINT64_MAX
+                                              : bytes + private_bytes;
+}
+
+/* What a rank lacks, where it lacks something. */
+struct lack {
+    uint64_t need, available; /* of all ranks on its node */
+    char limit[96], host[256];
+};
+
+/* The first rank whose node has too little says so, through rank 0. */
+static void check_memory(const struct table *t, uint64_t bytes)
+{
+    struct assay_job *job = t->job;
+    struct assay_memory memory =
+        assay_memory_available(assay_machine(job->run));
+    uint64_t local = job->map.size[job->map.node[job->rank]];
+    struct lack lack = {.need = assay_product(bytes, local),
+                        .available = memory.available - memory.available / 8};
+    char need[16], all[16], available[16];
+    int mine, first;
+
+    memcpy(lack.limit, memory.limit, sizeof(lack.limit));
+    memcpy(lack.host, job->host, sizeof(lack.host));
+    mine =
+        memory.available && lack.need > lack.available ? job->rank : job->size;
+    MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, job->comm);
+    if (first == job->size)
+        return;
+    MPI_Bcast(&lack, (int)sizeof(lack), MPI_BYTE, first, job->comm);
+    assay_job_refuse(job, ASSAY_BROKEN,
+                     "table and messages take %s a rank, %s on %s, where %s "
+                     "may be had (%s)",
+                     assay_size_text(bytes, need),
+                     assay_size_text(lack.need, all), lack.host,
+                     assay_size_text(lack.available, available), lack.limit);
+}
+
+static void form_team(struct table *t)
+{
+    struct assay_job *job = t->job;
+    const struct assay_topology *machine = assay_machine(job->run);
+    int threads, fewest;
+
+    if (assay_team_form(&t->team, machine, ASSAY_PIN_NONE, t->tasks, -1) < 0)
+        assay_die(job->run, ASSAY_BROKEN, "%zu tasks: %s", t->tasks,
+                  strerror(errno));
+    threads = (int)t->team.threads;
+    MPI_Allreduce(&threads, &fewest, 1, MPI_INT, MPI_MIN, job->comm);
+    if ((size_t)fewest < t->tasks)
+        assay_job_refuse(job, ASSAY_USAGE,
+                         "--tasks=%zu: only %d threads are to be had (see "
+                         "OMP_THREAD_LIMIT, OMP_DYNAMIC)",
+                         t->tasks, fewest);
+}
+
+void table_open(struct table *t, struct assay_job *job,
+                const struct spread *spread, enum window_kind kind,
+                size_t tasks, uint64_t private_bytes)
+{
+    memset(t, 0, sizeof(*t));
+    t->job = job;
+    t->spread = *spread;
+    t->tasks = tasks;
+    t->size = spread_size(spread, (uint64_t)job->rank);
+    check_memory(t, table_bytes(spread, private_bytes));
+    form_team(t);
+    t->times = calloc(tasks, sizeof(*t->times));
+    if (!t->times)
+        assay_die(job->run, ASSAY_BROKEN, "no memory for the times");
+    window_open(&t->window, job, job->comm, kind, t->size * sizeof(uint64_t));
+    t->word = (uint64_t *)(void *)t->window.base;
+    if (t->size > 0)
+        memset(t->word, 0, t->size * sizeof(uint64_t));
+}
+
+void table_close(struct table *t)
+{
+    window_close(&t->window);
+    assay_team_dissolve(&t->team);
+    free(t->times);
+}
+
+/* What the tasks of table_run share. */
+struct run {
+    struct table *table;
+    const struct table_work *work;
+};
+
+/* MPI's barrier is one thread's; that of the team holds the others back. */
+static void run_task(void *arg, size_t task)
+{
+    struct run *run = arg;
+    struct table *t = run->table;
+    struct task_times *times = &t->times[task];
+
+    if (task == 0)
+        MPI_Barrier(t->job->comm);
+    assay_team_barrier();
+    times->start = assay_now();
+    run->work->work(run->work->arg, task);
+    times->end = assay_now();
+    if (run->work->after)
+        run->work->after(run->work->arg, task);
+}
+
+static void gather_spans(const struct table *t, bool active, double *seconds)
+{
+    const struct assay_job *job = t->job;
+    struct span mine = {t->times[0].start, t->times[0].end, active};
+    struct span *all = NULL;
+
+    for (size_t i = 1; i < t->tasks; i++) {
+        if (t->times[i].start < mine.start)
+            mine.start = t->times[i].start;
+        if (t->times[i].end > mine.end)
+            mine.end = t->times[i].end;
+    }
+    if (job->rank == 0) {
+        all = calloc((size_t)job->size, sizeof(*all));
+        if (!all)
+            assay_die(job->run, ASSAY_BROKEN, "no memory for the times");
+    }
+    MPI_Gather(&mine, (int)sizeof(mine), MPI_BYTE, all, (int)sizeof(mine),
+               MPI_BYTE, 0, job->comm);
+    if (job->rank == 0)
+        spans_to_seconds(&job->map, all, seconds);
+    free(all);
+}
+
+void table_run(struct table *t, const struct table_work *work, double *seconds)
+{
+    struct run run = {t, work};
+
+    if (assay_team_run(&t->team, run_task, &run) < 0)
+        assay_die(t->job->run, ASSAY_BROKEN, "%zu tasks: %s", t->tasks,
+                  strerror(errno));
+    window_fence(&t->window);
+    gather_spans(t, work->active, seconds);
+}
