@@ -4,6 +4,7 @@ dist_man_MANS += \
 	%D%/assay-campaign.5 \
 	%D%/assay-record.5 \
 	%D%/assay-reference.5 \
+	%D%/assay-sweep.7 \
 	%D%/assay.1 \
 	%D%/manmem.1 \
 	%D%/mpi_overhead.1 \

@@ -6,13 +6,17 @@ dist_bin_SCRIPTS += \
 
 dist_perl_DATA += \
 	%D%/Assay/Attempt.pm \
+	%D%/Assay/Blame.pm \
 	%D%/Assay/Campaign.pm \
 	%D%/Assay/Collect.pm \
+	%D%/Assay/Culprits.pm \
+	%D%/Assay/Figures.pm \
 	%D%/Assay/Judge.pm \
 	%D%/Assay/Launch.pm \
 	%D%/Assay/Ledger.pm \
 	%D%/Assay/Lint.pm \
 	%D%/Assay/Nodes.pm \
+	%D%/Assay/Picture.pm \
 	%D%/Assay/Places.pm \
 	%D%/Assay/Point.pm \
 	%D%/Assay/Progress.pm \
@@ -24,8 +28,10 @@ dist_perl_DATA += \
 	%D%/Assay/Series.pm \
 	%D%/Assay/Stats.pm \
 	%D%/Assay/Summary.pm \
+	%D%/Assay/Sweep.pm \
 	%D%/Assay/Tap.pm \
 	%D%/Assay/Text.pm \
+	%D%/Assay/Tournament.pm \
 	%D%/Assay/Units.pm \
 	%D%/Assay/Verdict.pm \
 	# end of dist_perl_DATA

@@ -66,6 +66,7 @@ assay_said=
 : "${assay_job:=no}" "${assay_modes:=}" "${assay_gpus:=no}"
 assay_devices=
 [ "$assay_gpus" = no ] || assay_devices=${ASSAY_DEVICES:-}
+assay_there=no
 
 # assay_refuse WORD...: a usage error, in one line.
 assay_refuse() {
@@ -223,10 +224,24 @@ assay_place() {
         assay_refuse "--devices: '$assay_devices' is no number of devices" ;;
     esac
     assay_place_system
+    if [ -n "${ASSAY_NODES:-}" ]; then
+        assay_place_there
+        return
+    fi
     # Outside of a job there is nothing to ask.
     assay_nodes=$host
     [ -n "${SLURM_JOB_ID:-${SLURM_JOBID:-}}" ] || return 0
     assay_nodes=$("$assay_command" campaign nodes --job --host "$host") || exit 2
+}
+
+# On the one node that is named, which need not be this one.
+assay_place_there() {
+    assay_read_allocation
+    assay_ppn=1
+    [ "$assay_count" -eq 1 ] ||
+        assay_refuse "this measures one node, and ASSAY_NODES names" \
+            "$assay_count: 'assay sweep nodes $assay_script' measures each"
+    [ "$assay_nodes" = "$host" ] || assay_there=yes
 }
 
 # Sets host and assay_system.
@@ -248,17 +263,13 @@ assay_place_system() {
 # Who launches (assay_launcher), assay_nodes, how many these are, and in
 # assay_tasks the ranks that the scheduler has for each, if it says so.
 assay_read_allocation() {
-    assay_launcher=hosts
-    if [ -n "${ASSAY_NODES:-}" ]; then
-        lines=$("$assay_command" campaign nodes -- "$ASSAY_NODES") || exit 2
-    else
-        lines=$("$assay_command" campaign nodes --allocation --host "$host") ||
-            exit 2
-        assay_launcher=${lines%%
+    set -- --allocation --host "$host"
+    [ -z "${ASSAY_NODES:-}" ] || set -- "$@" --only "$ASSAY_NODES"
+    lines=$("$assay_command" campaign nodes "$@") || exit 2
+    assay_launcher=${lines%%
 *}
-        lines=${lines#*
+    lines=${lines#*
 }
-    fi
     assay_count=0 assay_tasks=
     while read -r node tasks; do
         # Named twice, or by two brokers of one node, it is one node.
@@ -335,8 +346,13 @@ assay_program() {
 }
 
 # One process on this node, so no launcher: plain exec inside a job as outside.
-# Left-over variables of a scheduler then can't change how it starts.
+# Left-over variables of a scheduler then can't change how it starts. On
+# another node it is a job of one rank, which may use the whole node.
 assay_launch() {
+    if [ "$assay_there" = yes ]; then
+        assay_launch_job "$@"
+        return
+    fi
     benchmark=$1
     program=$2
     shift
@@ -421,6 +437,7 @@ assay_find_srun() {
     *) pmi=pmi2 ;;
     esac
     pmi=${ASSAY_SRUN_MPI:-$pmi}
+    [ "$assay_there" = no ] || pmi=none
     [ -n "$pmi" ] || return 0
     for word in $(srun --mpi=list 2>&1 </dev/null); do
         case $word in "$pmi" | "${pmi}_"*) return 0 ;; esac
@@ -435,6 +452,11 @@ assay_launch_srun() {
         set -- "--cpus-per-task=$SLURM_CPUS_PER_TASK" "$@"
     set -- "--ntasks=$ranks" "--ntasks-per-node=$assay_ppn" "$@"
     [ -z "$pmi" ] || set -- "--mpi=$pmi" "$@"
+    [ "$assay_there" = no ] || set -- --cpu-bind=none "$@"
+    if [ -n "${ASSAY_NODES:-}" ]; then
+        assay_host_list ''
+        set -- "--nodelist=$list" "$@"
+    fi
     assay_attempt srun "--nodes=$assay_count" "$@"
 }
 
@@ -449,6 +471,7 @@ assay_host_list() {
 # As root it runs by an explicit switch only, its own or ours.
 assay_launch_openmpi() {
     set -- --map-by "ppr:$assay_ppn:node" --timeout "$later" "$@"
+    [ "$assay_there" = no ] || set -- --bind-to none "$@"
     [ "$assay_functional" = no ] || set -- --oversubscribe "$@"
     case $assay_launcher in
     hosts)

@@ -115,6 +115,9 @@ test_scripts += \
 	%D%/4040-run_manmem.t \
 	%D%/3200-indexgather.t \
 	%D%/3300-ra.t \
+	%D%/5500-blame.t \
+	%D%/5510-tournament.t \
+	%D%/5520-sweep.t \
 	# end of test_scripts
 
 # Those of test_scripts that depend on how the programs were compiled.
@@ -164,6 +167,7 @@ long_tests += \
 	%D%/6000-cluster.t \
 	%D%/6100-slurm-launch.t \
 	%D%/3210-words.t \
+	%D%/5530-sweep-faults.t \
 	# end of long_tests
 
 # Files, and folders of which everything is distributed.
@@ -183,6 +187,7 @@ test_data += \
 	%D%/cluster/slurm.conf.in \
 	%D%/cluster/spaces.sh \
 	%D%/cluster/up \
+	%D%/Sweep.pm \
 	%D%/data/judge \
 	%D%/data/machines \
 	%D%/data/nomem.c \

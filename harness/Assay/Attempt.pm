@@ -16,8 +16,8 @@ use Assay::Ledger;
 use Assay::Nodes;
 use Assay::Record;
 
-our @EXPORT_OK = qw(abandon_attempt begin_attempt glob_in open_plain
-    perform_attempt sha256_file utc);
+our @EXPORT_OK = qw(abandon_attempt begin_attempt enter_untested glob_in
+    open_plain perform_attempt sha256_file utc);
 
 # How an attempt ended, by the exit status of its program (design: programs).
 my %status_of_exit = (
@@ -193,6 +193,45 @@ sub abandon_attempt {
     return;
 }
 
+# enter_untested(LEDGER, PLAN, WHY): enter, as an attempt of which nothing was
+# run, the hosts of the plan: why each could not be measured. Dies with one line.
+sub enter_untested {
+    my ($ledger, $plan, $why) = @_;
+
+    my $attempt = begin_attempt($ledger, $plan);
+    my $record = record_file($attempt->{folder}, $plan);
+    my $text = _record_head($plan);
+    for my $host (@{$plan->{nodes}}) {
+        $text .= Assay::Ledger::format_line('notrun', host => $host, reason => $why->{$host});
+    }
+    $text .= Assay::Ledger::format_line('end', status => 'ok', by => $plan->{script});
+    for my $file ($record, map {"$attempt->{folder}/$_"} qw(stdout stderr environment)) {
+        my $trouble = _keep($file, $file eq $record ? $text : q{});
+        die "$trouble\n" if defined $trouble;
+    }
+    _enter($ledger, $plan, $attempt, {status => 0, signal => 0, seconds => 0});
+    return;
+}
+
+# Whether a line of the ledger is such an attempt.
+sub is_untested {
+    my ($entry) = @_;
+
+    return $entry->{status} eq 'notrun' && $entry->{program} eq 'unknown';
+}
+
+sub _record_head {
+    my ($plan) = @_;
+
+    return Assay::Ledger::format_line(
+        'record',
+        version => 1,
+        bench   => $plan->{benchmarks}[0],
+        program => $plan->{script},
+        time    => utc()
+    );
+}
+
 sub _enter {
     my ($ledger, $plan, $attempt, $run) = @_;
 
@@ -240,6 +279,8 @@ sub _verdict {
 
     my $record = Assay::Record->new(path => $file, metric => sub { });
     $record->read_file;
+    return ('notrun', $record->{notrun}[0]{reason})
+        if $record->{class} eq q{} && !$record->{metrics} && @{$record->{notrun}};
     return ($record->{class} eq q{} ? 'valid' : $record->{class},
         $record->{why} // q{});
 }
@@ -275,14 +316,12 @@ sub _close_record {
     my $scheduler = $status =~ /\A(?:failed|timeout)\z/ ? $run->{scheduler} : undef;
     $reason .= " ($scheduler, says the scheduler)" if defined $scheduler;
     return if -s $record && !_ends_in_newline($record);
-    my $text = q{};
-    $text .= Assay::Ledger::format_line(
-        'record',
-        version => 1,
-        bench   => $plan->{benchmarks}[0],
-        program => $plan->{script},
-        time    => utc()
-    ) if !@lines;
+    my $text = @lines ? q{} : _record_head($plan);
+    # Whom a faulty record is about decides for whom it counts.
+    my %named = map { ($_->{host} // q{} => 1) } grep { $_->{kind} eq 'env' } @lines;
+    $text .= join q{}, map { Assay::Ledger::format_line('env', host => $_, by => $plan->{script}) }
+        grep { !$named{$_} } @{$plan->{nodes}}
+        if !@ends;
     $text .= Assay::Ledger::format_line(
         'end',
         status => $status,

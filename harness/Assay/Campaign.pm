@@ -6,6 +6,7 @@ use 5.016;
 use strict;
 use warnings;
 
+use Exporter qw(import);
 use File::Basename qw(basename);
 use POSIX qw(WNOHANG);
 use Sys::Hostname qw(hostname);
@@ -20,6 +21,8 @@ use Assay::RunScript qw(absolute annotate attempt_line new_folder nothing_promis
     options promises read_reference);
 use Assay::Summary qw(points table);
 use Assay::Text qw(plural printable);
+
+our @EXPORT_OK = qw(ask_script campaign_folder split_script);
 
 my $USAGE = <<'END';
 usage: assay campaign run [--results DIR] [--name NAME] [--system SYSTEM]
@@ -74,7 +77,7 @@ sub _command_run {
     my %given = (results => 'results');
     options(\@arguments, \%given, 'results=s', 'name=s', 'system=s', 'strict');
     die "which run_script? (assay campaign --help)\n" if !@arguments;
-    my @plans = map { _ask_script($_, \%given) } @arguments;
+    my @plans = map { ask_script($_, \%given) } @arguments;
     my %systems = map { ($_->{system} => 1) } @plans;
     die 'the run_scripts are for different systems: '
         . join(', ', sort keys %systems) . "\n"
@@ -84,7 +87,7 @@ sub _command_run {
         print Assay::Results::failure_tap(nothing_promised($idle));
         return 3;
     }
-    my $folder = _campaign_folder(\%given);
+    my $folder = campaign_folder(\%given);
     my $results = Assay::Results->enter(
         $folder,
         system => $plans[0]{system},
@@ -106,7 +109,7 @@ sub _command_run {
     return @odd && $status != 1 ? 3 : $status;
 }
 
-sub _campaign_folder {
+sub campaign_folder {
     my ($given) = @_;
 
     my $name = $given->{name};
@@ -119,7 +122,7 @@ sub _campaign_folder {
 # A run_script and its options, from one argument: the name of a file is that
 # file, blanks and all; any other is split at blanks, as a shell splits it, with
 # quotes and backslashes, of which nothing else has a meaning here.
-sub _split_script {
+sub split_script {
     my ($argument) = @_;
 
     return $argument if -f $argument;
@@ -133,15 +136,16 @@ sub _split_script {
     return ($script, @options);
 }
 
-# What a run_script would do, in its own words, and what its reference owes.
-sub _ask_script {
-    my ($argument, $given) = @_;
+# What a run_script would do, in its own words, and what its reference owes. The
+# options given name a system, or none; WORDS are options of the script's own.
+sub ask_script {
+    my ($argument, $given, @words) = @_;
 
-    my ($script, @options) = _split_script($argument);
+    my ($script, @options) = split_script($argument);
     die "$script: no such run_script\n" if !-x $script;
     my $path = absolute($script);
     my @system = defined $given->{system} ? ('-m', $given->{system}) : ();
-    my $pid = open my $pipe, q{-|}, $path, @system, '-n', @options;
+    my $pid = open my $pipe, q{-|}, $path, @system, '-n', @options, @words;
     die "$script: $!\n" if !$pid;
     my @lines = <$pipe>;
     die "$script: can't be planned (see above)\n" if !close $pipe;
@@ -159,8 +163,9 @@ sub _ask_script {
     $plan{name} = join q{ }, $plan{script}, $plan{options} eq q{} ? () : $plan{options};
     $plan{promised} = defined $said{reference};
     $plan{benchmarks} = [split q{ }, $said{benchmarks}[0]];
-    for my $file (@{$said{reference} // []}) {
-        for my $clause (promises(read_reference($file), @{$plan{benchmarks}})) {
+    $plan{references} = [map { read_reference($_) } @{$said{reference} // []}];
+    for my $reference (@{$plan{references}}) {
+        for my $clause (promises($reference, @{$plan{benchmarks}})) {
             for my $key (qw(runs spoiled)) {
                 $plan{$key} = $clause->{$key} if $clause->{$key} > $plan{$key};
             }

@@ -33,12 +33,18 @@ sub entries {
     return @entries;
 }
 
+# What who appends has to know of the lines that are many: a sweep over thousands
+# of nodes appends thousands of times.
+my $BRIEF = qr/\A(begin|attempt)\ number=([0-9]{1,9})\ .*\ previous=([0-9a-f]{64})\n\z/x;
+
 sub _entries {
-    my ($in) = @_;
+    my ($in, $brief) = @_;
 
     my ($line, $before, @entries) = (0, FIRST);
     while (defined(my $text = <$in>)) {
-        my $entry = parse_line($text) // {kind => q{}};
+        my $entry = $brief && $text =~ $BRIEF
+            ? {kind => $1, number => $2, previous => $3}
+            : parse_line($text) // {kind => q{}};
         $entry->{line}   = ++$line;
         $entry->{torn}   = $text !~ /\n\z/;
         $entry->{broken} = $entry->{kind} eq q{}
@@ -50,8 +56,8 @@ sub _entries {
     return @entries;
 }
 
-# append(KIND, CODE): add one line. CODE gets the entries so far, under the
-# ledger's lock, and returns the line's keys and values in order, or none for
+# append(KIND, CODE): add one line. CODE gets the entries so far (of those that
+# stand for attempts the number alone), under the ledger's lock, and returns the line's keys and values in order, or none for
 # no line; what it dies with passes through, and nothing is written. Returns
 # those keys and values.
 sub append {
@@ -60,7 +66,7 @@ sub append {
     open my $file, '+>>:raw', $self->{file} or die "$self->{file}: $!\n";
     flock $file, LOCK_EX or die "$self->{file}: can't lock: $!\n";
     seek $file, 0, 0;
-    my @entries = _entries($file);
+    my @entries = _entries($file, 1);
     for my $entry (@entries) {
         die "$self->{file}: line $entry->{line} is broken:"
             . " nothing can be added to this campaign\n"

@@ -10,7 +10,8 @@ use Exporter qw(import);
 use Getopt::Long qw(GetOptionsFromArray);
 use Sys::Hostname qw(hostname);
 
-our @EXPORT_OK = qw(expand_nodes expand_tasks);
+our @EXPORT_OK = qw(allocate expand_nodes expand_tasks node_states
+    partition_nodes seconds_left);
 
 use constant MOST_HOSTS => 1_000_000;
 
@@ -301,6 +302,72 @@ sub _same_host {
     return ($node =~ s/[.].*//r) eq ($host =~ s/[.].*//r);
 }
 
+# part(HOST, NODES): the same for some of a job's nodes, in its order; whoever
+# names nodes that are not the job's launches on them without the scheduler.
+sub part {
+    my ($host, @nodes) = @_;
+
+    my ($launcher, @places) = allocation($host);
+    my %wanted = map { ($_ => 1) } @nodes;
+    my @part = grep { $wanted{$_->[0]} } @places;
+    return ($launcher, @part) if $launcher eq 'slurm' && @part == keys %wanted;
+    return ('hosts', map { [$_, q{-}] } @nodes);
+}
+
+# partition_nodes(NAME): the nodes of a partition, whatever their state. Dies
+# with one line.
+sub partition_nodes {
+    my ($name) = @_;
+
+    my %seen;
+    my @nodes = grep { !$seen{$_}++ }
+        _output(qw(sinfo --noheader --Node --format=%N), "--partition=$name");
+    die "'$name': no such partition, or no scheduler that answers\n" if !@nodes;
+    return map { expand_nodes($_) } @nodes;
+}
+
+# States in which a node takes no work, whatever stands before or behind.
+my $UNFIT = join q{|}, qw(DOWN DRAIN FAIL FUTURE INVAL MAINT NOT_RESPONDING
+    POWERED_DOWN POWERING_DOWN REBOOT UNKNOWN), '[*]';
+
+# node_states(NODE...): of each of these nodes that the scheduler knows, why it
+# takes no work, in the scheduler's words, or the empty text where it does.
+sub node_states {
+    my @nodes = @_;
+
+    my %wanted = map { ($_ => 1) } @nodes;
+    my %why;
+    for my $line (_output(qw(scontrol --oneliner show node))) {
+        my ($name) = $line =~ /\ANodeName=(\S+)/ or next;
+        next if !$wanted{$name};
+        my ($state) = $line =~ /\sState=(\S+)/;
+        my ($reason) = $line =~ /\sReason=(.*?)(?:\s+Comment=.*)?\s*\z/;
+        $why{$name} = ($state // 'UNKNOWN') !~ /(?:$UNFIT)/ ? q{}
+            : lc($state // 'unknown') . (defined $reason ? ": $reason" : q{});
+    }
+    return %why;
+}
+
+# How long this job may still run, or nothing where nobody says.
+sub seconds_left {
+    my $job = job();
+    my ($left) = defined $job
+        ? _output('squeue', '--noheader', "--jobs=$job", '--format=%L') : ();
+    my ($days, $hours, $minutes, $seconds)
+        = ($left // q{}) =~ /\A\s*(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+)\s*\z/ or return;
+    return ((($days // 0) * 24 + ($hours // 0)) * 60 + $minutes) * 60 + $seconds;
+}
+
+# allocate(PARTITION, NODES, COMMAND): the words that run COMMAND in a job of
+# its own on all of these nodes.
+sub allocate {
+    my ($partition, $nodes, @command) = @_;
+
+    return ('salloc', '--partition=' . $partition, '--nodes=' . @{$nodes},
+        '--nodelist=' . join(q{,}, @{$nodes}), '--exclusive',
+        '--job-name=assay_sweep', '--quiet', @command);
+}
+
 # A sentence on what the scheduler's variables say, or nothing.
 sub describe {
     my ($host) = @_;
@@ -322,21 +389,22 @@ sub main {
     my @arguments = @_;
     shift @arguments if @arguments && $arguments[0] eq __PACKAGE__;
 
-    my ($job, $allocation, $host) = (0, 0, hostname());
+    my ($job, $allocation, $host, $only) = (0, 0, hostname(), undef);
     my $ok = GetOptionsFromArray(
         \@arguments,
         'job'        => \$job,
         'allocation' => \$allocation,
-        'host=s'     => \$host
+        'host=s'     => \$host,
+        'only=s'     => \$only
     );
     if (!$ok || $job + $allocation + (@arguments > 0) != 1) {
         print {*STDERR} 'usage: assay campaign nodes'
-            . " LIST...|--job|--allocation [--host NAME]\n";
+            . " LIST...|--job|--allocation [--host NAME] [--only LIST]\n";
         return 2;
     }
     my @hosts = eval {
               $job        ? coverage($host)
-            : $allocation ? _allocation_lines($host)
+            : $allocation ? _allocation_lines($host, $only)
             :               map { expand_nodes($_) } @arguments;
     };
     if (my $error = $@) {
@@ -348,9 +416,10 @@ sub main {
 }
 
 sub _allocation_lines {
-    my ($host) = @_;
+    my ($host, $only) = @_;
 
-    my ($launcher, @places) = allocation($host);
+    my ($launcher, @places)
+        = defined $only ? part($host, expand_nodes($only)) : allocation($host);
     return ($launcher, map {"$_->[0] $_->[1]"} @places);
 }
 
@@ -380,7 +449,9 @@ and names as many hosts as the list has; it isn't needed.
 
 With B<--allocation> the first line says who can launch a parallel program here
 (C<slurm>, C<flux>, C<hosts>, C<het>, C<none>); each further line is a host and
-the tasks that the scheduler has given it, C<-> where it doesn't say.
+the tasks that the scheduler has given it, C<-> where it doesn't say. With
+B<--only> these are the nodes of a list: launched on by the job's launcher where
+all of them are the job's, by C<hosts> where they are not.
 
 Where the variables of a job are set but this host is none of its nodes, either
 they are left over, which is ignored, or the job lives and this is the wrong

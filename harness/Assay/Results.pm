@@ -15,6 +15,7 @@ use File::Path qw(make_path);
 use Assay::Attempt qw(abandon_attempt glob_in sha256_file utc);
 use Assay::Ledger;
 use Assay::Tap;
+use Assay::Tournament;
 
 # Set, to the folder, in what a campaign starts while it holds the lock.
 use constant HELD => 'ASSAY_CAMPAIGN_LOCK';
@@ -125,6 +126,25 @@ sub attempts {
         grep { $_->{kind} eq 'attempt' } $self->{ledger}->entries;
 }
 
+# The sweeps that were begun: lines of the ledger.
+sub sweeps {
+    my ($self) = @_;
+
+    return grep { $_->{kind} eq 'sweep' } $self->{ledger}->entries;
+}
+
+# The rounds of a sweep over pairs, as its line says; none of one over nodes.
+sub sweep_rounds {
+    my ($sweep) = @_;
+
+    return if $sweep->{of} ne 'pairs';
+    return Assay::Tournament::rounds(
+        $sweep->{method}, [split /,/, $sweep->{hosts}],
+        count => $sweep->{count},
+        seed  => $sweep->{seed}
+    );
+}
+
 sub system {
     my ($self) = @_;
 
@@ -163,6 +183,7 @@ sub faults {
     return (
         (map { $self->_attempt_faults($_) } @attempts),
         $self->_reference_faults(@attempts),
+        (map { _sweep_fault($_) } $self->sweeps),
         $self->_listing_faults,
     );
 }
@@ -210,6 +231,16 @@ sub _reference_faults {
             . ' what the attempts were held to';
     }
     return @faults;
+}
+
+# What no sweep would have written of itself.
+sub _sweep_fault {
+    my ($sweep) = @_;
+
+    my $text = join q{ }, map { $sweep->{$_} // q{} } qw(script of method count hosts);
+    return if $text =~ /\A[A-Za-z_][\w-]*\ (?:nodes|pairs)\ (?:all|sample|bisection)
+        \ \d{1,7}\ \w[\w.,-]*\z/ax;
+    return "ledger line $sweep->{line}: no sweep";
 }
 
 # Folders and lines that have no counterpart.
@@ -266,6 +297,11 @@ sub _judge_arguments {
 
     my (%reference, %node, @nodes, %pair);
     my $devices = 0;
+    my %script = map { ($_->{script} => 1) } @{$attempts};
+    for my $sweep (grep { $script{$_->{script}} } $self->sweeps) {
+        push @nodes, grep { !$node{$_}++ } split /,/, $sweep->{hosts};
+        $pair{$_} = 1 for Assay::Tournament::pairs_of(sweep_rounds($sweep));
+    }
     for my $attempt (@{$attempts}) {
         $reference{$_} = 1 for split q{ }, $attempt->{reference};
         push @nodes, grep { !$node{$_}++ } split /,/, $attempt->{hosts};

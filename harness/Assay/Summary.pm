@@ -10,7 +10,7 @@ use Exporter qw(import);
 
 use Assay::Text qw(printable unquote);
 
-our @EXPORT_OK = qw(points table);
+our @EXPORT_OK = qw(counts points table);
 
 use constant WIDEST => 44;    # of a column; what is longer is cut
 
@@ -52,7 +52,7 @@ sub table {
     }
     $text .= 'all with ' . join(q{ }, map {"$_=$same{$_}"} sort keys %same) . "\n"
         if %same;
-    return $text . _counts(@points) . "\n";
+    return $text . counts(@points) . "\n";
 }
 
 # The keys of `each` that have one value in all points: said once, below.
@@ -110,7 +110,8 @@ sub _line {
     return join('  ', @padded) =~ s/\s+\z//r;
 }
 
-sub _counts {
+# How many of each verdict, in one line.
+sub counts {
     my @points = @_;
 
     my (%count, @order);

@@ -268,10 +268,21 @@ sub _bad {
     }
     @near = keys %{$data->{bad}} if $series->{scope} eq 'system';
     for my $attempt (@near) {
-        $bad{$attempt} = 1 if $self->_concerns($attempt, $series);
+        $bad{$attempt} = 1 if $self->_concerns($attempt, $series)
+            && _may_be_of($data->{bad}{$attempt}, @hosts);
     }
     $self->{used}{$_} = 1 for keys %bad;
     return map { [$_, $data->{bad}{$_}] } sort { $a <=> $b } keys %bad;
+}
+
+# Whether a faulty record may be one of a place's: a run on two nodes and more
+# that names them all measured no pair with another.
+sub _may_be_of {
+    my ($record, @hosts) = @_;
+    my %named = map { $_ => 1 } split /,/, $record->{hosts};
+
+    return 1 if @hosts < 2 || keys %named < 2;
+    return !grep { !$named{$_} } @hosts;
 }
 
 # What could not be run at a place: lines [ATTEMPT, HOST, WHY].

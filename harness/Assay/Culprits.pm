@@ -1,0 +1,232 @@
+package Assay::Culprits;
+
+# Of a sweep, from its folder alone: who was not measured and why, and who is
+# slow.
+
+use 5.016;
+use strict;
+use warnings;
+
+use List::Util qw(max);
+
+use Assay::Blame qw(blame_nodes blame_pairs);
+use Assay::Figures qw(groups series);
+use Assay::Picture;
+use Assay::Places;
+use Assay::Text qw(plural printable);
+use Assay::Tournament;
+use Assay::Units qw(finite_number);
+
+use constant MOST_NAMED => 20;     # places in a list
+use constant MOST_DRAWN => 32;     # nodes of a matrix in characters
+
+# options(GIVEN): tolerance, metric, locations and picture, checked. Dies with
+# one line.
+sub options {
+    my ($given) = @_;
+
+    my %finding = (metrics => {map { ($_ => 1) } @{$given->{metric} // []}});
+    if (defined(my $text = $given->{tolerance})) {
+        my $number = finite_number($text =~ s/\s*%\z//r);
+        die "--tolerance: '$text' is no share in % above zero\n"
+            if !defined $number || $number <= 0;
+        $finding{tolerance} = $number / 100;
+    }
+    $finding{locations} = _locations($given->{locations}) if defined $given->{locations};
+    $finding{picture} = $given->{picture};
+    Assay::Picture::format_of($finding{picture}) if defined $finding{picture};
+    return \%finding;
+}
+
+# Lines "NODE SWITCH"; NODE may be a list such as n[1-8].
+sub _locations {
+    my ($file) = @_;
+
+    open my $in, '<:raw', $file or die "--locations: $file: $!\n";
+    my %at;
+    while (defined(my $line = <$in>)) {
+        next if $line =~ /\A\s*(?:#|\z)/;
+        my ($nodes, $switch) = $line =~ /\A\s*(\S+)\s+(\w[\w.-]*)\s*\z/a
+            or die "--locations: $file line $.: not 'NODE SWITCH'\n";
+        for my $node (Assay::Nodes::expand_nodes($nodes)) {
+            die "--locations: $file line $.: $node stands twice\n" if defined $at{$node};
+            $at{$node} = $switch;
+        }
+    }
+    return \%at;
+}
+
+# report(RESULTS, SWEEP, FINDING): print it; returns how many are slow. SWEEP is
+# a line of the ledger.
+sub report {
+    my ($results, $sweep, $finding) = @_;
+
+    my @paths = map {"$results->{folder}/$_->{record}"}
+        grep { $_->{status} eq 'valid' } $results->attempts(@{$sweep}{qw(script options)});
+    my @series = series($finding->{metrics}, @paths);
+    my $kind = $sweep->{of} eq 'pairs' ? 'pair' : 'host';
+    my @groups = grep { $_->{kind} eq $kind } groups(@series);
+    print _coverage($results, $sweep, $kind, @series);
+    for my $group (@groups) {
+        $group->{blame} = _blame($group, $finding);
+    }
+    my @slow = _merged(@groups);
+    print _slow_text(@slow), _comparison($kind, @groups);
+    my $shown = _most_telling(@groups);
+    my @nodes = split /,/, $sweep->{hosts};
+    print "\n", Assay::Picture::text(\@nodes, $shown)
+        if $shown && $kind eq 'pair' && @nodes <= MOST_DRAWN;
+    Assay::Picture::draw($finding->{picture}, \@nodes, $shown) if defined $finding->{picture};
+    return scalar @slow;
+}
+
+sub _blame {
+    my ($group, $finding) = @_;
+
+    my $time = $group->{time};
+    my %more = map { ($_ => $finding->{$_}) } grep { defined $finding->{$_} }
+        qw(tolerance locations);
+    return blame_nodes($time, %more) if $group->{kind} ne 'pair';
+    return blame_pairs([map { [split(/:/, $_), $time->{$_}] } sort keys %{$time}], %more);
+}
+
+# The findings of all groups: one for each culprit, with the worst figure first.
+sub _merged {
+    my @groups = @_;
+
+    my (%merged, @order);
+    for my $group (@groups) {
+        for my $finding (@{$group->{blame}{findings}}) {
+            my $id = "$finding->{kind} $finding->{name}";
+            push @order, $id if !$merged{$id};
+            push @{$merged{$id}}, {%{$finding}, label => $group->{label}};
+        }
+    }
+    my @merged = map { [sort { $b->{factor} <=> $a->{factor} } @{$merged{$_}}] } @order;
+    @merged = sort { $b->[0]{factor} <=> $a->[0]{factor} } @merged;
+    return @merged;
+}
+
+my %WORDS = (
+    switch => 'switch %s (all its nodes)',
+    node   => 'node %s',
+    trunk  => 'what lies between switches %s',
+    link   => 'link %s',
+    pair   => 'pair %s (its link, or either end)',
+);
+
+sub _slow_text {
+    my @slow = @_;
+
+    my $text = q{};
+    for my $same (@slow) {
+        my ($worst, @also) = @{$same};
+        $text .= 'slow: ' . sprintf("$WORDS{$worst->{kind}}, %.3g times as long as the rest: %s",
+            $worst->{name} =~ s/:/ - /r, $worst->{factor}, $worst->{label}) . "\n";
+        next if !@also;
+        my @shown = @also > 3 ? @also[0 .. 2] : @also;
+        $text .= '      also: ' . join(', ', map {
+            sprintf '%.3g times %s', $_->{factor}, $_->{label}
+        } @shown) . (@also > @shown ? ' and ' . (@also - @shown) . ' more' : q{}) . "\n";
+    }
+    return printable($text =~ s/\n/\0/gr) =~ s/\\x\{0\}/\n/gr;
+}
+
+# What was compared with what, and what would have been found.
+sub _comparison {
+    my ($kind, @groups) = @_;
+
+    my @told = grep { !defined $_->{blame}{cannot} } @groups;
+    if (!@told) {
+        my $why = @groups ? $groups[0]{blame}{cannot} : 'no rate or time was measured';
+        return "nobody can be said to be slow: $why\n";
+    }
+    my @limits = sort { $a <=> $b } map {
+        max($_->{blame}{limit}, $_->{blame}{link_limit} // 0)
+    } @told;
+    my $text = (grep { @{$_->{blame}{findings}} } @told) ? q{} : "nobody is slow\n";
+    return $text . sprintf "compared: %s; slow is from %.3g times as long on%s\n",
+        plural(scalar @told, 'figure') . ' of ' . plural(_most_places(@told), 'place'),
+        $limits[0],
+        $limits[-1] > 1.01 * $limits[0]
+        ? sprintf(' (up to %.3g where they differ much by themselves)', $limits[-1]) : q{};
+}
+
+sub _most_places { return max(map { scalar keys %{$_->{time}} } @_) }
+
+# The group to draw: the one with the worst finding, else the last of the first
+# metric, which has the largest rows.
+sub _most_telling {
+    my @groups = grep { !defined $_->{blame}{cannot} } @_;
+
+    return if !@groups;
+    my ($worst) = sort { $b->[0] <=> $a->[0] } map {
+        my $findings = $_->{blame}{findings};
+        @{$findings} ? [max(map { $_->{factor} } @{$findings}), $_] : ()
+    } @groups;
+    return $worst->[1] if $worst;
+    return (grep { $_->{metric} eq $groups[0]{metric} } @groups)[-1];
+}
+
+##
+# Coverage
+##
+
+sub _coverage {
+    my ($results, $sweep, $kind, @series) = @_;
+
+    my @nodes = split /,/, $sweep->{hosts};
+    my @places = $kind eq 'host' ? @nodes
+        : Assay::Tournament::pairs_of(Assay::Results::sweep_rounds($sweep));
+    my %measured = map { ($_ => 1) } map { keys %{$_->{values}} }
+        grep { $_->{kind} ne 'device' || $kind eq 'host' } @series;
+    $measured{s{/.*}{}r} = 1 for grep {m{/}} keys %measured;
+    my @missing = grep { !$measured{$_} && !$measured{join q{:}, reverse split /:/} } @places;
+    my $text = sprintf "%s on %s%s: %d measured, %d not\n", $sweep->{script},
+        plural(scalar @places, $kind eq 'host' ? 'node' : 'pair'),
+        $kind eq 'host' ? q{} : ' of ' . plural(scalar @nodes, 'node'),
+        @places - @missing, scalar @missing;
+    return $text if !@missing;
+    my $why = _reasons($results, $sweep);
+    my %told;
+    my @lines = grep { !$told{$_}++ } map { _missing_line($_, $why) } @missing;
+    my $more = @lines - MOST_NAMED;
+    splice @lines, MOST_NAMED if $more > 0;
+    return $text . join(q{}, map { '  ' . printable($_) . "\n" } @lines)
+        . ($more > 0 ? "  ... and $more more\n" : q{});
+}
+
+# By place and by node, why it could not be measured.
+sub _reasons {
+    my ($results, $sweep) = @_;
+
+    my %why;
+    for my $attempt ($results->attempts(@{$sweep}{qw(script options)})) {
+        $why{$attempt->{hosts} =~ s/,/:/gr} = "$attempt->{status}: $attempt->{reason}";
+        next if !Assay::Attempt::is_untested($attempt);
+        my $record = Assay::Record->new(path => "$results->{folder}/$attempt->{record}",
+            metric => sub { });
+        $record->read_file;
+        $why{$_->{host}} = $_->{reason} for @{$record->{notrun}};
+    }
+    return \%why;
+}
+
+sub _missing_line {
+    my ($place, $why) = @_;
+
+    return "$place: $why->{$place}" if defined $why->{$place};
+    my ($node) = grep { defined $why->{$_} } split /:/, $place;
+    return "all pairs of $node: $why->{$node}" if defined $node;
+    return "$place: not yet";
+}
+
+1;
+
+__END__
+
+=head1 NAME
+
+Assay::Culprits - of a sweep, who was not measured, and who is slow
+
+=cut

@@ -1,0 +1,209 @@
+package Assay::Figures;
+
+# What records measured, by place: series to compare with each other, whatever
+# they are called.
+
+use 5.016;
+use strict;
+use warnings;
+
+use Exporter qw(import);
+
+use Assay::Record;
+use Assay::Stats qw(median);
+use Assay::Units qw(dimension finite_number scale);
+
+our @EXPORT_OK = qw(groups orientation series);
+
+use constant SLICES => 3;    # of the rows of a sweep over sizes
+
+# Of a metric line's figures: value n best min q1 median q3 max.
+use constant {VALUE => 0, MEDIAN => 5};
+
+# What more of is better, and what less of; of anything else nobody knows.
+my %HIGHER = (
+    'time' => 0,
+    map { ($_ => 1) } 'data rate', 'message rate', 'operation rate',
+    'compute rate', 'update rate'
+);
+
+# series(METRIC, PATH...): what the valid ones of these records measured, of the
+# metrics that METRIC, a hash, names (of all, if it is empty). An array of
+# hashes, one for each metric (`program.name`), unit, kind of place and set of
+# keys: metric, unit, kind (host, pair or device), keys, values ({PLACE =>
+# [VALUE...]}, in the order of the records) and samples ({PLACE => [VALUE...]}).
+sub series {
+    my ($wanted, @paths) = @_;
+
+    my (%series, @order);
+    for my $path (@paths) {
+        for my $line (_lines($path)) {
+            my ($bench, $name, $unit, $figures, $place, $shape) = @{$line};
+            my $metric = "$bench.$name";
+            next if %{$wanted} && !$wanted->{$metric} && !$wanted->{$name};
+            my ($kind, $where) = _place($place) or next;
+            my $id = join "\0", $metric, $unit, $kind, _text($shape->{keys});
+            push @order, $id if !$series{$id};
+            my $one = $series{$id} //= {
+                metric => $metric,
+                unit   => $unit,
+                kind   => $kind,
+                keys   => $shape->{keys},
+            };
+            push @{$one->{values}{$where}}, 0 + ($figures->[MEDIAN] // $figures->[VALUE]);
+            push @{$one->{figures}{$where}}, $figures;
+        }
+    }
+    return map { $series{$_} } @order;
+}
+
+# The metric lines of a record that is a measurement: bench, name, unit, figures,
+# place and shape.
+sub _lines {
+    my ($path) = @_;
+
+    my @lines;
+    my $record = Assay::Record->new(
+        path   => $path,
+        metric => sub {
+            my ($from, @line) = @_;
+            push @lines, [$from->{bench}, @line];
+        },
+        plan => sub {
+            my ($bench, $name, $unit, $shape) = @_;
+            return {take => sub {
+                my ($host, $figures) = @_;
+                push @lines, [$bench, $name, $unit, [@{$figures}], {host => $host}, $shape];
+            }};
+        }
+    );
+    $record->read_file;
+    return $record->{class} eq q{} ? @lines : ();
+}
+
+sub _place {
+    my ($place) = @_;
+
+    return (pair => $place->{pair}) if defined $place->{pair};
+    return (device => "$place->{host}/$place->{device}") if defined $place->{device};
+    return defined $place->{host} ? (host => $place->{host}) : ();
+}
+
+sub _text {
+    my ($keys) = @_;
+
+    return join q{ }, map {"$_=$keys->{$_}"} sort keys %{$keys};
+}
+
+# 1 where more of the unit is better, 0 where less is; undef where nobody knows.
+sub orientation {
+    my ($unit) = @_;
+
+    return $HIGHER{dimension($unit) // q{}};
+}
+
+# groups(SERIES...): what is compared at once. A sweep over sizes has many rows,
+# each with its noise: they make three groups, small, middle and large, and in
+# each a place has one figure: the median over the rows of how many times longer
+# it takes than the middle of the places. An array of hashes: metric, kind,
+# label, time ({PLACE => FIGURE}), rows (how many).
+sub groups {
+    my @series = @_;
+
+    my (%family, @order);
+    for my $one (@series) {
+        next if !defined orientation($one->{unit});
+        my $id = "$one->{metric}\0$one->{kind}";
+        push @order, $id if !$family{$id};
+        push @{$family{$id}}, $one;
+    }
+    return map { _families(@{$family{$_}}) } @order;
+}
+
+# The series of one metric, apart by all keys but the one that rows differ in.
+sub _families {
+    my @series = @_;
+
+    my ($row, @apart) = _row_key(@series);
+    my (%part, @order);
+    for my $one (@series) {
+        my $id = join q{ }, map { "$_=" . ($one->{keys}{$_} // q{-}) } @apart;
+        push @order, $id if !$part{$id};
+        push @{$part{$id}}, $one;
+    }
+    return map { _slices($row, $_, @{$part{$_}}) } @order;
+}
+
+# The numeric key of the most values, and the others that differ.
+sub _row_key {
+    my @series = @_;
+
+    my %values;
+    for my $one (@series) {
+        $values{$_}{$one->{keys}{$_}} = 1 for keys %{$one->{keys}};
+    }
+    my @differ = sort { keys %{$values{$b}} <=> keys %{$values{$a}} || $a cmp $b }
+        grep { keys %{$values{$_}} > 1 } keys %values;
+    my ($row) = grep {
+        !grep { !defined finite_number($_) } keys %{$values{$_}}
+    } @differ;
+    return ($row, sort grep { $_ ne ($row // q{}) } @differ);
+}
+
+sub _slices {
+    my ($row, $apart, @series) = @_;
+
+    my @sorted = defined $row
+        ? sort { ($a->{keys}{$row} // 0) <=> ($b->{keys}{$row} // 0) } @series : @series;
+    my $size = @sorted < 2 * SLICES ? 1 : @sorted / SLICES;
+    my @groups;
+    for (my $at = 0; $at < @sorted; $at += $size) {
+        my @rows = @sorted[int $at .. int($at + $size + 1e-9) - 1];
+        my $time = _slowness(@rows) or next;
+        my @label = ($rows[0]{metric}, $apart eq q{} ? () : $apart);
+        push @label, "$row=" . join '..', map { $_->{keys}{$row} } @rows[@rows > 1 ? (0, -1) : 0]
+            if defined $row;
+        push @groups, {
+            metric => $rows[0]{metric},
+            kind   => $rows[0]{kind},
+            label  => "@label",
+            time   => $time,
+            rows   => scalar @rows,
+        };
+    }
+    return @groups;
+}
+
+# Of each place the median over the rows of its time over the middle of all.
+# A row with a figure that is not above zero tells nothing of ratios.
+sub _slowness {
+    my @rows = @_;
+
+    my %slow;
+    for my $row (@rows) {
+        my %time = map { ($_ => median(@{$row->{values}{$_}})) } keys %{$row->{values}};
+        next if grep { $_ <= 0 } values %time;
+        %time = map { ($_ => 1 / $time{$_}) } keys %time if orientation($row->{unit});
+        my @sorted = sort { $a <=> $b } values %time;
+        my $middle = $sorted[$#sorted / 2];
+        push @{$slow{$_}}, $time{$_} / $middle for keys %time;
+    }
+    return if !%slow;
+    return {map { ($_ => median(@{$slow{$_}})) } keys %slow};
+}
+
+1;
+
+__END__
+
+=head1 NAME
+
+Assay::Figures - what records measured, as series and groups to compare
+
+=head1 DESCRIPTION
+
+Knows no metric by its name: of a rate more is better, of a time less; a share,
+a count or a size is not compared. The figure of a line is its median, where it
+has one.
+
+=cut

@@ -1,0 +1,118 @@
+#!/usr/bin/perl
+#
+# assay sweep where something goes wrong: a dead node, a dead pair, an end before
+# the end, a ledger that somebody forged. Nodes are stand-ins.
+
+use 5.016;
+use strict;
+use warnings;
+
+use File::Basename qw(dirname);
+use Time::HiRes qw(sleep time);
+use lib dirname(__FILE__);
+use lib dirname(__FILE__) . '/data/run_scripts';
+use Test::More;
+
+use Sweep;
+use TestTree;
+
+subtest 'a dead node' => sub {
+    slow('n3 40');
+    my ($status, $out) = sweep({DEAD => 'n2'}, 'nodes', '--nodes', 'n[1-4]', '--name', 'dead', $stream);
+    is $status, 1, 'exit 1, of a slow one and a dead one';
+    is statuses('dead'), 'n1=valid n2=spoiled n3=valid n4=valid', 'not tried again';
+    like $out, qr/^21 PASS|^of all: .*7 INVALID/m, 'the dead one is INVALID';
+    like $out, qr/^run_stream on 4 nodes: 3 measured, 1 not\n  n2: spoiled: .*exit status 1/m, 'named';
+    like $out, qr/^slow: node n3/m, '... and the slow one found among the others';
+    unlike $out, qr/of all: .*(?:8|9|\d\d) INVALID/, 'its fault is no other node\'s';
+};
+
+subtest 'a slow node, a dead pair' => sub {
+    slow(map {"$_ 50"} 'n1,n3', 'n2,n3', 'n3,n4', 'n3,n5');
+    my ($status, $out) = sweep('pairs', '--nodes', 'n[1-5]', '--name', 'node', $link);
+    is scalar(lines_of($out, qr/^slow:/)), 1, 'a slow node: blamed alone';
+    like $out, qr/^slow: node n3, 2 times/m, '... not its links';
+    slow();
+    ($status, $out) = sweep({DEAD => 'n1,n2'}, 'pairs', '--nodes', 'n[1-5]', '--name', 'cut', $link);
+    is $status, 3, 'a dead pair: exit 3';
+    like $out, qr/^of all: 9 PASS, 1 INVALID|^of all: 1 INVALID, 9 PASS/m, '... and no other is INVALID';
+    like $out, qr/^  n1:n2: spoiled/m, '... it is named';
+};
+
+# Interrupted once gently, once by death; a place never measured counts.
+subtest 'going on' => sub {
+    slow();
+    my @run = ('nodes', '--nodes', 'n[1-4]', '--at-once', 1, '--name', 'later', $stream);
+    my $pid = fork // die "fork: $!";
+    if (!$pid) {
+        open STDOUT, '>', '/dev/null';
+        open STDERR, '>', "$tree->{top}/stopped";
+        $ENV{BUSY} = 0.7;
+        exec $tree->{command}, 'sweep', @run;
+    }
+    my $end = time + 30;
+    sleep 0.05 while !-e "$results/later/0002-run_stream" && time < $end;
+    kill 'TERM', $pid;
+    waitpid $pid, 0;
+    is $? >> 8, 3, 'told to stop: exit 3';
+    like slurp("$tree->{top}/stopped"), qr/stopped by SIGTERM; to go on: .*--name later/, '... says how';
+    is statuses('later'), 'n1=valid n2=valid', 'what ran was let end';
+    my ($status, $out) = sweep('show', "$results/later");
+    is $status, 3, 'not all measured: exit 3';
+    like $out, qr/^  n3: not yet\n  n4: not yet$/m, '... and who was not';
+    like $out, qr/INVALID/, '... counts against the clause';
+    is +(run_command($tree->{command}, 'campaign', 'judge', "$results/later"))[0], 3,
+        '... for assay campaign, too';
+    ($status, $out) = sweep(@run);
+    is $status, 0, 'it goes on';
+    is statuses('later'), 'n1=valid n2=valid n3=valid n4=valid', '... where it stopped';
+    ($status) = sweep('nodes', '--nodes', 'n[1-5]', '--name', 'later', $stream);
+    is $status, 2, 'with other nodes: exit 2';
+    ($status) = sweep(@run, '--', '--threads=2');
+    is statuses('later'), join(q{ }, map { ("n$_=valid") x 2 } 1 .. 4),
+        'with other options of the program it is another sweep';
+};
+
+subtest 'cut short' => sub {
+    my $pid = fork // die "fork: $!";
+    if (!$pid) {
+        open STDOUT, '>', '/dev/null';
+        @ENV{qw(STANDIN STANDIN_SLEEP)} = ('wait', 30);
+        exec $tree->{command}, 'sweep', 'nodes', '--nodes', 'n[1-2]', '--name', 'lost', $stream;
+    }
+    my $end = time + 30;
+    sleep 0.05 while 2 != (() = glob "$results/lost/*/stream.record") && time < $end;
+    my @children = map {m{/(\d+)/}} grep { (slurp_quiet($_) =~ /\) \S (\d+) /)[0] == $pid }
+        glob '/proc/[0-9]*/stat';
+    kill 'KILL', $pid;
+    waitpid $pid, 0;
+    kill 'TERM', @children;
+    sleep 0.1 while time < $end && grep { kill 0, $_ } @children;
+    my ($status, $out) = sweep('nodes', '--nodes', 'n[1-2]', '--name', 'lost', $stream);
+    is statuses('lost'), 'n1=spoiled n1=valid n2=spoiled n2=valid',
+        'what was cut short with its sweep is charged, and measured again';
+    is $status, 3, '... and charged it is: exit 3';
+};
+
+sub slurp_quiet {
+    my ($file) = @_;
+
+    return eval { slurp($file) } // ') x 0 ';
+}
+
+# What a line of a ledger may make of the judge.
+subtest 'forged' => sub {
+    sweep('nodes', '--nodes', 'n1', '--name', 'even', $stream);
+    for my $field ([hosts => '@/etc/passwd'], [method => 'x'], [count => '1e9'], [of => 'x']) {
+        my $name = "forged-$field->[0]";
+        system 'cp', '-a', "$results/even", "$results/$name";
+        my %line = (script => 'run_stream', of => 'nodes', hosts => 'n1,n2', method => 'all',
+            count => 0, seed => 'x', words => q{}, options => q{}, @{$field});
+        Assay::Ledger->new("$results/$name")->append('sweep', sub {%line});
+        my ($status, $out) = run_command($tree->{command}, 'campaign', 'judge', "$results/$name");
+        is $status, 3, "$field->[0]: exit 3";
+        like $out, qr/ledger line \d+: no sweep/, '... and it is named';
+    }
+};
+
+done_testing;
