@@ -252,9 +252,12 @@ static void evaluate(struct search *s)
     out->availability = 100.0 * (1.0 - out->overhead / out->base_t);
     for (size_t i = 0; i < out->n; i++)
         push(s, &difference, s->iter.x[i] - s->worked.x[i]);
-    if (!s->no_memory && assay_median_interval(difference.x, difference.n,
-                                               confidence, &interval) < 0)
+    if (!s->no_memory && difference.n > 1 &&
+        assay_median_interval(difference.x, difference.n, confidence,
+                              &interval) < 0)
         s->no_memory = true;
+    if (difference.n == 1) /* of which nothing is known */
+        interval = (struct assay_interval){-out->base_t, 2.0 * out->base_t, 0};
     out->low = interval.low < out->overhead ? interval.low : out->overhead;
     out->high = interval.high > out->overhead ? interval.high : out->overhead;
     out->coverage = interval.coverage;

@@ -349,6 +349,10 @@ subtest 'options, headers' => sub {
     like +(run_command($msgrate, split q{ }))[2], $bad{$_}, "$_ is refused" for sort keys %bad;
     like +(run_command($overhead, '--recv', '--both'))[2], qr/--recv and --both: one or the other/,
         'run_mpi_overhead --recv --both is refused';
+    like command($overhead, '--functional', '--', '--sizes=8'), qr/ --functional --sizes=8\z/,
+        'a functional run may have sizes of its own';
+    like command($msgrate, '--functional', '--', '--sizes', 16), qr/(?<!1024) --functional .*--sizes 16\z/,
+        '... both programs';
     for my $words ('--functional --recv -p 3 -- --pairs', '--functional') {
         my ($out) = (run_command($overhead, '-n', split(q{ }, $words), $words =~ /--recv/ ? () : '-t9'))[1];
         like $out, qr/^# options = \Q$words\E\n/m, "'$words' is what tells this run from others";

@@ -181,6 +181,16 @@ static void effort(void)
            p.seconds > 0.3 && p.seconds < 0.5,
        "the clock counts, not the samples (%g s)", p.seconds);
     overhead_point_free(&p);
+    for (int ms = 1, honest = 1; ms <= 100; ms++) {
+        n = quick;
+        r.effort = ms * 1e-3;
+        honest &= overhead_find(&r, &s, &p) == 0 &&
+                  (p.note == OVERHEAD_PLAIN) == (p.n * p.loops >= 1000);
+        overhead_point_free(&p);
+        if (ms == 100)
+            ok(honest, "wherever time ends, there is a figure of all "
+                       "iterations or none");
+    }
     n = quick;
     r.effort = 1e-9;
     p = find(&n, r);
