@@ -29,8 +29,32 @@ unit_tests += t/unit/counters
 t_unit_counters_SOURCES = t/unit/counters.c %D%/counters.c %D%/counters.h
 
 if MPI
+bench_PROGRAMS += %D%/simpleBandwidth
 test_programs += t/programs/mpi_window
 endif
+
+%C%_simpleBandwidth_SOURCES = \
+	%D%/bandwidth.h \
+	%D%/bandwidth_main.c \
+	%D%/bandwidth_measure.c \
+	%D%/bandwidth_options.c \
+	%D%/bandwidth_plan.c \
+	%D%/bandwidth_report.c \
+	%D%/block.c \
+	%D%/block.h \
+	%D%/clocks.c \
+	%D%/clocks.h \
+	%D%/locales.c \
+	%D%/locales.h \
+	%D%/sizes.c \
+	%D%/sizes.h \
+	%D%/transport.c \
+	%D%/transport.h \
+	%D%/transport_mpi.c \
+	$(commbw_paths) \
+	$(commbw_window) \
+	# end of %C%_simpleBandwidth_SOURCES
+%C%_simpleBandwidth_LDADD = lib/libassaympi.a $(LDADD) $(MPI_LIBS)
 
 t_programs_mpi_window_SOURCES = \
 	t/programs/mpi_window.c \

@@ -11,7 +11,6 @@
 #include "lib/assay.h"
 
 enum {
-    MOVED = 8 << 20, /* bytes of each move: far more than else goes by */
     PART = 10,       /* an interface that carries 1/PART of them carries */
     ROUNDS = 64,     /* ranks of a node that are looked at, at most */
     PACKAGES = 4096, /* numbers of sockets, at most */
@@ -76,12 +75,12 @@ static void look(struct probe *p, int peer, bool node_takes_part,
     seen->carriers = -1;
     counters_read(&before, "");
     MPI_Barrier(p->job->comm);
-    p->move(p->arg, peer, MOVED);
+    p->move(p->arg, peer, PATHS_BYTES);
     counters_read(&after, "");
     if (!node_takes_part)
         return;
     counters_subtract(&after, &before);
-    n = counters_carriers(&after, MOVED / PART, carrier);
+    n = counters_carriers(&after, PATHS_BYTES / PART, carrier);
     seen->carriers = (int)n;
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < p->names.n; k++)
@@ -236,13 +235,13 @@ void paths_find(struct paths *paths, struct assay_job *job, paths_move_f *move,
 
     memset(&mine, 0, sizeof(mine));
     memset(paths, 0, sizeof(*paths));
-    p.buffer = calloc(1, MOVED);
+    p.buffer = calloc(1, PATHS_BYTES);
     if (!p.buffer || !all || !nodes)
         no_memory(job);
     assay_job_progress(job, "finding out what carries the bytes");
     counters_read(&p.names, "");
     if (!move) {
-        window_open(&p.window, job, job->comm, WINDOW_ALLOCATE, MOVED);
+        window_open(&p.window, job, job->comm, WINDOW_ALLOCATE, PATHS_BYTES);
         p.move = move_window;
         p.arg = &p;
     }

@@ -10,6 +10,9 @@
 #include "commbw/counters.h"
 #include "lib/job.h"
 
+/* Bytes of each move: far more than else goes by. */
+enum { PATHS_BYTES = 8 << 20 };
+
 /* Put `bytes` one-sidedly to the rank `peer`, complete there; or, for peer -1,
  * see to it that others can. All ranks call it, and return when all are done. */
 typedef void paths_move_f(void *arg, int peer, uint64_t bytes);

@@ -168,11 +168,15 @@ void window_put(struct window *window, int target, uint64_t at,
     const unsigned char *p = from;
 
     window_check(window, target, at, n);
-    for (int k; n > 0; p += k, at += (uint64_t)k, n -= (uint64_t)k) {
-        k = piece(n);
+    do {
+        int k = piece(n);
+
         must(window, MPI_Put(p, k, MPI_BYTE, target, (MPI_Aint)at, k, MPI_BYTE,
                              window->win));
-    }
+        p += k;
+        at += (uint64_t)k;
+        n -= (uint64_t)k;
+    } while (n > 0);
 }
 
 void window_get(struct window *window, int target, uint64_t at, void *to,
@@ -181,11 +185,15 @@ void window_get(struct window *window, int target, uint64_t at, void *to,
     unsigned char *p = to;
 
     window_check(window, target, at, n);
-    for (int k; n > 0; p += k, at += (uint64_t)k, n -= (uint64_t)k) {
-        k = piece(n);
+    do {
+        int k = piece(n);
+
         must(window, MPI_Get(p, k, MPI_BYTE, target, (MPI_Aint)at, k, MPI_BYTE,
                              window->win));
-    }
+        p += k;
+        at += (uint64_t)k;
+        n -= (uint64_t)k;
+    } while (n > 0);
 }
 
 void window_flush(struct window *window, int target)

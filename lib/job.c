@@ -37,6 +37,7 @@ struct whole {
     struct assay_member member;
     const struct assay_program *program;
     const struct assay_needs *needs;
+    const void *options;
     struct assay_launcher launcher;
     enum phase phase;
     double watchdog, start_limit;
@@ -261,11 +262,13 @@ static void join(struct assay_member *member, struct assay_run *run)
     struct assay_job *job = &w->job;
     char version[MPI_MAX_LIBRARY_VERSION_STRING];
     MPI_Errhandler handler;
+    int wanted = w->needs->level_for ? w->needs->level_for(w->options)
+                                     : w->needs->thread_level;
     int level, length;
 
     job->run = run;
     watch_start(w);
-    MPI_Init_thread(NULL, NULL, w->needs->thread_level, &level);
+    MPI_Init_thread(NULL, NULL, wanted, &level);
     MPI_Comm_create_errhandler(on_error, &handler);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
     MPI_Comm_rank(MPI_COMM_WORLD, &job->rank);
@@ -282,7 +285,7 @@ static void join(struct assay_member *member, struct assay_run *run)
     MPI_Comm_dup(MPI_COMM_WORLD, &job->comm);
     MPI_Comm_set_errhandler(job->comm, handler);
     MPI_Errhandler_free(&handler);
-    if (level < w->needs->thread_level)
+    if (level < wanted)
         refuse(w, ASSAY_BROKEN,
                "MPI: this library, as it is built, has not "
                "the thread support that is needed");
@@ -314,6 +317,7 @@ struct assay_job *assay_job_start(int argc, char **argv,
     the_job = w;
     w->program = program;
     w->needs = needs;
+    w->options = options;
     w->launcher = assay_launcher(getenv);
     w->member.speaks = numbered_first(w);
     w->member.join = join;

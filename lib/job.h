@@ -26,6 +26,8 @@ struct assay_needs {
     int least;        /* ranks, at least */
     bool even;        /* an even number of them */
     int thread_level; /* MPI_THREAD_SINGLE and up; less than it is broken */
+    int (*level_for)(const void *options); /* the same where it hangs on the
+                                              options; or NULL */
     double watchdog;  /* s without progress that end the job; 0: none */
 };
 

@@ -17,14 +17,11 @@ use Probe;
 my $program = 't/programs/mpi_window';
 plan skip_all => missing($program) if missing($program);
 
-my $run = job(2, $program, q{});
+my $run = job(4, $program, '--step=333');
 is $run->{status}, 0, 'all kinds, all sizes: bytes are where they belong'
     or diag $run->{err};
-$run = job(4, $program, '--step=333');
-is $run->{status}, 0, 'four ranks with windows of different sizes'
-    or diag $run->{err};
 
-for my $past (['put-past', '1 bytes at 1000'], ['get-past', '2 bytes at 999'],
+for my $past (['put-past', '1 bytes at 1000'],
     ['start-past', '2 bytes at 18446744073709551615']) {
     my ($deed, $what) = @{$past};
     $run = job(2, $program, "--bytes=1000 --do=$deed \@");
@@ -35,26 +32,17 @@ for my $past (['put-past', '1 bytes at 1000'], ['get-past', '2 bytes at 999'],
 }
 
 # Why windows are padded: if this is no more, the padding may go.
-$run = job(2, $program, q{}, 'WINDOW_EXACT=1001');
 if (library() =~ /\AMPICH 4\.0/) {
+    $run = job(2, $program, q{}, 'WINDOW_EXACT=1001');
     is $run->{status}, 1, 'MPICH 4.0: without padding, data is in a wrong place';
     like $run->{err}, qr/window\.data: wrong data: \d+ bytes of a window \(allocate\) of 1001/, '... which is seen';
-}
-else {
-    note 'without padding: exit ', $run->{status};
-}
-
-# Why each target is flushed by itself; where ranks outnumber CPUs it shows.
-if (library() =~ /\AMPICH 4\.0/) {
-    my $wrong = grep { job(4, $program, q{}, 'WINDOW_FLUSH_ALL=1')->{status} == 1 } 1 .. 2;
-    note "MPICH 4.0: MPI_Win_flush_all left $wrong of 2 jobs with data that had not come";
 }
 
 # What carries the bytes, as the interfaces' own counters tell.
 my $no_shm = library() =~ /\AOpen MPI/
     ? 'OMPI_MCA_btl=self,tcp OMPI_MCA_osc=^ucx,sm OMPI_MCA_btl_tcp_if_include=lo'
     : 'MPIR_CVAR_NOLOCAL=1 UCX_TLS=tcp,self';
-$run = job(2, $program, '--do=paths @');
+$run = job(2, $program, '--do=paths');
 like $run->{out}, qr/^nics=0 nic_share=none pshm=yes colocales=2 confined=\S+ interfaces=none$/m,
     'ranks of a node share memory' or diag $run->{err};
 $run = job(2, $program, '--do=paths @', $no_shm);

@@ -23,6 +23,7 @@ unit_tests += \
 
 if MPI
 test_programs += %D%/programs/msgrate_faulty %D%/programs/overhead_faulty
+test_programs += %D%/programs/bandwidth_faulty
 endif
 %C%_programs_overhead_faulty_SOURCES = \
 	%D%/programs/mpi_faults.c \
@@ -35,6 +36,12 @@ endif
 	$(smb_msgrate_SOURCES) \
 	# end of %C%_programs_msgrate_faulty_SOURCES
 %C%_programs_msgrate_faulty_LDADD = $(smb_msgrate_LDADD)
+
+%C%_programs_bandwidth_faulty_SOURCES = \
+	%D%/programs/mpi_rma_faults.c \
+	$(commbw_simpleBandwidth_SOURCES) \
+	# end of %C%_programs_bandwidth_faulty_SOURCES
+%C%_programs_bandwidth_faulty_LDADD = $(commbw_simpleBandwidth_LDADD)
 
 # Programs that tests run, each of one file of its name.
 test_programs += \
@@ -108,6 +115,8 @@ test_scripts += \
 	%D%/2520-msgrate-faults.t \
 	%D%/2530-msgrate-nodes.t \
 	%D%/3000-window.t \
+	%D%/3010-bandwidth.t \
+	%D%/3020-bandwidth-faults.t \
 	%D%/4000-manmem-layout.t \
 	%D%/4010-manmem-refusals.t \
 	%D%/4020-manmem-faults.t \
@@ -160,10 +169,13 @@ mpi_tests += \
 	%D%/3000-window.t \
 	%D%/3200-indexgather.t \
 	%D%/3300-ra.t \
+	%D%/3010-bandwidth.t \
+	%D%/3020-bandwidth-faults.t \
 	# end of mpi_tests
 
 # Those that `make check` leaves to `make check-long`: not of test_scripts.
 long_tests += \
+	%D%/3090-bandwidth-long.t \
 	%D%/6000-cluster.t \
 	%D%/6100-slurm-launch.t \
 	%D%/3210-words.t \

@@ -1,0 +1,90 @@
+/* transport.c - which transports there are, and what they have in common. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commbw/transport.h"
+#include "lib/assay.h"
+
+const char *const transport_words[] = {"mpi", "ucx", "ofi", NULL};
+
+const struct transport_kind *transport_find(enum transport_word word,
+                                            const char **why)
+{
+    switch (word) {
+    case TRANSPORT_MPI:
+        return &transport_mpi;
+    case TRANSPORT_UCX:
+#ifdef HAVE_UCX
+        return &transport_ucx;
+#else
+        *why = "this build has no UCX: configure --with-ucx (libucx-dev)";
+        return NULL;
+#endif
+    case TRANSPORT_OFI:
+        break;
+    }
+#ifdef HAVE_LIBFABRIC
+    return &transport_ofi;
+#else
+    *why = "this build has no libfabric: configure --with-libfabric "
+           "(libfabric-dev)";
+    return NULL;
+#endif
+}
+
+void transport_open(struct transport *t)
+{
+    struct assay_job *job = t->job;
+
+    t->size = calloc((size_t)job->size, sizeof(*t->size));
+    if (!t->size)
+        assay_die(job->run, ASSAY_BROKEN, "%d windows: %s", job->size,
+                  strerror(ENOMEM));
+    MPI_Allgather(&t->window_bytes, 1, MPI_UINT64_T, t->size, 1, MPI_UINT64_T,
+                  job->comm);
+    t->details[0] = '\0';
+    t->kind->open(t);
+}
+
+void transport_close(struct transport *t)
+{
+    t->kind->close(t);
+    free(t->size);
+    t->size = NULL;
+}
+
+void transport_check(const struct transport *t, int target, uint64_t at,
+                     uint64_t n)
+{
+    uint64_t size = t->size[target];
+
+    if (at <= size && n <= size - at)
+        return;
+    assay_die(t->job->run, ASSAY_BROKEN,
+              "one-sided access to %llu bytes at %llu of rank %d: its window "
+              "ends at %llu",
+              (unsigned long long)n, (unsigned long long)at, target,
+              (unsigned long long)size);
+}
+
+unsigned char *transport_map(const struct transport *t, uint64_t bytes)
+{
+    unsigned char *p = NULL;
+
+    if (bytes == 0)
+        return NULL;
+    p = assay_map(bytes, ASSAY_HUGE_NEVER, -1);
+    if (!p)
+        assay_die(t->job->run, ASSAY_BROKEN, "no memory for %llu bytes: %s",
+                  (unsigned long long)bytes, strerror(errno));
+    return p;
+}
+
+void transport_unmap(unsigned char *p, uint64_t bytes)
+{
+    if (p)
+        assay_unmap(p, bytes, ASSAY_HUGE_NEVER);
+}
