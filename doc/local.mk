@@ -15,5 +15,6 @@ dist_man_MANS += \
 	%D%/run_mpi_overhead.1 \
 	%D%/run_msgrate.1 \
 	%D%/run_stream.1 \
+	%D%/simpleBandwidth.1 \
 	%D%/stream.1 \
 	# end of dist_man_MANS

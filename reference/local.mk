@@ -7,6 +7,10 @@ references += \
 	%D%/functional/mpi_overhead.ref \
 	%D%/functional/msgrate.ref \
 	%D%/functional/ra.ref \
+	%D%/dual-rail-genoa/simpleBandwidth.ref \
+	%D%/functional/mpi_overhead.ref \
+	%D%/functional/msgrate.ref \
+	%D%/functional/simpleBandwidth.ref \
 	%D%/hosts \
 	%D%/sandia-smb/mpi_overhead.ref \
 	%D%/sandia-smb/msgrate.ref \

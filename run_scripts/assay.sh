@@ -339,6 +339,7 @@ assay_program() {
     build)
         case $1 in
         mpi_overhead | msgrate) printf '%s\n' "$assay_programs/smb/$1" ;;
+        simpleBandwidth) printf '%s\n' "$assay_programs/commbw/$1" ;;
         *) printf '%s\n' "$assay_programs/$1/$1" ;;
         esac ;;
     *) printf '%s\n' "$assay_programs/$1" ;;

@@ -98,6 +98,7 @@ test_scripts += \
 	%D%/0650-run_scripts-mpi.t \
 	%D%/0700-references.t \
 	%D%/0750-references-smb.t \
+	%D%/0760-references-bandwidth.t \
 	%D%/1000-stream-layouts.t \
 	%D%/1010-stream-record.t \
 	%D%/1020-stream-options.t \
