@@ -17,22 +17,13 @@ const struct transport_kind *transport_find(enum transport_word word,
     case TRANSPORT_MPI:
         return &transport_mpi;
     case TRANSPORT_UCX:
-#ifdef HAVE_UCX
-        return &transport_ucx;
-#else
-        *why = "this build has no UCX: configure --with-ucx (libucx-dev)";
+        *why = "this release has no UCX of its own";
         return NULL;
-#endif
     case TRANSPORT_OFI:
         break;
     }
-#ifdef HAVE_LIBFABRIC
-    return &transport_ofi;
-#else
-    *why = "this build has no libfabric: configure --with-libfabric "
-           "(libfabric-dev)";
+    *why = "this release has no libfabric of its own";
     return NULL;
-#endif
 }
 
 void transport_open(struct transport *t)
