@@ -74,7 +74,7 @@ AS_IF([test -n "$HIP_FLAGS"],
    AC_MSG_RESULT([$assay_hip_together])])
 rm -f conftest.hip conftest.o
 AS_IF([test "$assay_hip_together" = no],
-  [assay_why_hip="$HIPCC compiles for each of$HIP_FLAGS, but not for all at once (see config.log): set HIP_ARCHS"
+  [assay_why_hip="$HIPCC compiles for each of $HIP_ARCHS, but not for all at once (see config.log): set HIP_ARCHS"
    HIP_FLAGS=
    AS_IF([test "$assay_ask_hip" = maybe],
      [AC_MSG_NOTICE([HIP is left out: $assay_why_hip])])],

@@ -12,6 +12,10 @@ references += \
 	%D%/functional/msgrate.ref \
 	%D%/functional/simpleBandwidth.ref \
 	%D%/hosts \
+	%D%/manmem-mi210-hip/manmem.ref \
+	%D%/manmem-mi210-scale/manmem.ref \
+	%D%/manmem-mi355-hip/manmem.ref \
+	%D%/manmem-mi355-scale/manmem.ref \
 	%D%/sandia-smb/mpi_overhead.ref \
 	%D%/sandia-smb/msgrate.ref \
 	%D%/streambenchmark-10core-benchmark/stream.ref \

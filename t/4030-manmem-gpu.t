@@ -62,6 +62,22 @@ for my $name (grep { -e $plugin{$_} } sort keys %plugin) {
     }
 }
 
+# A node without ROCm: the program runs, and says what is missing.
+SKIP: {
+    skip 'built without HIP', 3 if !-e $plugin{hip};
+    my $code = slurp($plugin{hip});
+    $code =~ s/libamdhip64/libamdhip00/g;
+    mkdir 'bare' or die;
+    open my $file, '>:raw', 'bare/manmem-hip.so' or die;
+    print {$file} $code;
+    close $file or die;
+    my $run = manmem('MANMEM @ --backend=hip --plugins=bare');
+    is($run->{status}, 77, 'without the HIP library: exit 77');
+    like($run->{err}, qr/^manmem: no back end hip: libamdhip00\.so\S*: cannot open shared object/,
+        '... and what is missing');
+    is(field($run, 'end', 'status'), 'notrun', '... in the record too');
+}
+
 # The stand-in library. What it is told by STUB each call that is named returns.
 my ($needed) = -e $plugin{hip}
     ? map {/\[(libamdhip64\.so[.\d]*)\]/} grep {/NEEDED/} qx(LC_ALL=C readelf -d '$plugin{hip}' 2>&1)

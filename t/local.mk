@@ -99,6 +99,7 @@ test_scripts += \
 	%D%/0700-references.t \
 	%D%/0750-references-smb.t \
 	%D%/0760-references-bandwidth.t \
+	%D%/0760-references-manmem.t \
 	%D%/1000-stream-layouts.t \
 	%D%/1010-stream-record.t \
 	%D%/1020-stream-options.t \
@@ -203,6 +204,7 @@ test_data += \
 	%D%/Sweep.pm \
 	%D%/data/judge \
 	%D%/data/machines \
+	%D%/data/manmem \
 	%D%/data/nomem.c \
 	%D%/data/run_scripts \
 	%D%/data/stream \
