@@ -182,11 +182,11 @@ static void report_migration(const struct plan *plan, const struct session *s,
     }
     put_one(plan, s, "migrated", "GB/s", rate(plan, c->lost));
     manmem_say(plan,
-               "# %smigration: %zu iterations until within 10 %% of steady; "
+               "# %smigration: %zu iteration%s until within 10 %% of steady; "
                "%.3f GB/s beyond what steady ones take; %.1f %% of all %.3f ms "
                "lost to it\n",
-               s->label, c->converged, rate(plan, c->lost), lost,
-               c->total * 1e3);
+               s->label, c->converged, c->converged == 1 ? "" : "s",
+               rate(plan, c->lost), lost, c->total * 1e3);
 }
 
 static void check_count(const struct plan *plan, const struct session *s,
@@ -271,9 +271,9 @@ static void report_host(const struct plan *plan, const struct session *s)
     cycle = put_rates(plan, s, "pingpong", s->cycle, rounds, (double)k);
     manmem_say(plan,
                "# %sping-pong: %.3f GB/s in rounds of 1 writing by the host, "
-               "at %.3f GB/s, and %llu iterations; median of %llu rounds; "
+               "at %.3f GB/s, and %llu iteration%s; median of %llu rounds; "
                "bytes are those the kernel read\n",
-               s->label, cycle, touch, (unsigned long long)k,
+               s->label, cycle, touch, (unsigned long long)k, k == 1 ? "" : "s",
                (unsigned long long)rounds);
 }
 

@@ -108,7 +108,7 @@ is($turns->{n}, 4, 'ping-pong: a sample a round');
 ($steady) = metric($run, 'steady');
 cmp_ok($turns->{value}, '<', $steady->{value}, '... slower than steady');
 is((metric($run, 'retouch'))[0]{n}, 4, "... with the host's part beside it");
-like($run->{out}, qr/^# ping-pong: $time GB\/s in rounds of 1 writing by the host, at $time GB\/s, and 1 iterations/m,
+like($run->{out}, qr/^# ping-pong: $time GB\/s in rounds of 1 writing by the host, at $time GB\/s, and 1 iteration; /m,
     '... and what it counts is said');
 
 # Several devices.
