@@ -9,8 +9,10 @@ dist_perl_DATA += \
 	%D%/Assay/Blame.pm \
 	%D%/Assay/Campaign.pm \
 	%D%/Assay/Collect.pm \
+	%D%/Assay/Compare.pm \
 	%D%/Assay/Culprits.pm \
 	%D%/Assay/Figures.pm \
+	%D%/Assay/Import.pm \
 	%D%/Assay/Judge.pm \
 	%D%/Assay/Launch.pm \
 	%D%/Assay/Ledger.pm \

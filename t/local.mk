@@ -129,6 +129,7 @@ test_scripts += \
 	%D%/5500-blame.t \
 	%D%/5510-tournament.t \
 	%D%/5520-sweep.t \
+	%D%/5540-import.t \
 	# end of test_scripts
 
 # Those of test_scripts that depend on how the programs were compiled.
@@ -202,6 +203,7 @@ test_data += \
 	%D%/cluster/spaces.sh \
 	%D%/cluster/up \
 	%D%/Sweep.pm \
+	%D%/data/import \
 	%D%/data/judge \
 	%D%/data/machines \
 	%D%/data/manmem \

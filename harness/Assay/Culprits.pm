@@ -63,7 +63,7 @@ sub report {
 
     my @paths = map {"$results->{folder}/$_->{record}"}
         grep { $_->{status} eq 'valid' } $results->attempts(@{$sweep}{qw(script options)});
-    my @series = series($finding->{metrics}, @paths);
+    my @series = series({metrics => $finding->{metrics}}, @paths);
     my $kind = $sweep->{of} eq 'pairs' ? 'pair' : 'host';
     my @groups = grep { $_->{kind} eq $kind } groups(@series);
     print _coverage($results, $sweep, $kind, @series);

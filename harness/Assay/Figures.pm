@@ -27,18 +27,21 @@ my %HIGHER = (
     'compute rate', 'update rate'
 );
 
-# series(METRIC, PATH...): what the valid ones of these records measured, of the
-# metrics that METRIC, a hash, names (of all, if it is empty). An array of
-# hashes, one for each metric (`program.name`), unit, kind of place and set of
-# keys: metric, unit, kind (host, pair or device), keys, values ({PLACE =>
-# [VALUE...]}, in the order of the records) and samples ({PLACE => [VALUE...]}).
+# series(HOW, PATH...): what these records measured, one element for each metric
+# (`program.name`), unit, kind of place and set of keys. HOW may have metrics, a
+# hash of those that are wanted (all, if it is empty), samples, if these are too,
+# and unverified, if a record will do whose only fault is that nothing was checked.
+# An element is a hash: metric, unit, kind (host, pair or device), keys, values
+# ({PLACE => [VALUE...]}, in the order of the records) and samples (the same, of
+# the last record).
 sub series {
-    my ($wanted, @paths) = @_;
+    my ($how, @paths) = @_;
 
     my (%series, @order);
+    my $wanted = $how->{metrics} // {};
     for my $path (@paths) {
-        for my $line (_lines($path)) {
-            my ($bench, $name, $unit, $figures, $place, $shape) = @{$line};
+        for my $line (_lines($path, $how)) {
+            my ($bench, $name, $unit, $figures, $place, $shape, $samples) = @{$line};
             my $metric = "$bench.$name";
             next if %{$wanted} && !$wanted->{$metric} && !$wanted->{$name};
             my ($kind, $where) = _place($place) or next;
@@ -51,34 +54,47 @@ sub series {
                 keys   => $shape->{keys},
             };
             push @{$one->{values}{$where}}, 0 + ($figures->[MEDIAN] // $figures->[VALUE]);
-            push @{$one->{figures}{$where}}, $figures;
+            $one->{samples}{$where} = $samples if $samples;
         }
     }
     return map { $series{$_} } @order;
 }
 
-# The metric lines of a record that is a measurement: bench, name, unit, figures,
-# place and shape.
-sub _lines {
-    my ($path) = @_;
+use constant UNVERIFIED => 'no check line: the data was not verified';
 
-    my @lines;
+# The metric lines of a record that is a measurement: bench, name, unit, figures,
+# place, shape and samples.
+sub _lines {
+    my ($path, $how) = @_;
+
+    my (@lines, %wanted);
     my $record = Assay::Record->new(
         path   => $path,
+        wanted => \%wanted,
         metric => sub {
-            my ($from, @line) = @_;
-            push @lines, [$from->{bench}, @line];
+            my ($from, $name, @line) = @_;
+            $wanted{"$from->{bench}.$name"} = 1 if $how->{samples};
+            push @lines, [$from->{bench}, $name, @line];
         },
         plan => sub {
             my ($bench, $name, $unit, $shape) = @_;
+            $wanted{"$bench.$name"} = 1 if $how->{samples};
             return {take => sub {
-                my ($host, $figures) = @_;
-                push @lines, [$bench, $name, $unit, [@{$figures}], {host => $host}, $shape];
+                my ($host, $figures, $identity) = @_;
+                push @lines, [$bench, $name, $unit, [@{$figures}], {host => $host}, $shape,
+                    $identity];
             }};
         }
     );
     $record->read_file;
-    return $record->{class} eq q{} ? @lines : ();
+    my $good = $record->{class} eq q{}
+        || ($how->{unverified} && $record->{why} eq UNVERIFIED);
+    return if !$good;
+    for my $line (@lines) {
+        my $samples = $record->{samples}{$line->[6]};
+        $line->[6] = ref $samples ? $samples : undef;
+    }
+    return @lines;
 }
 
 sub _place {
