@@ -181,6 +181,7 @@ long_tests += \
 	%D%/3090-bandwidth-long.t \
 	%D%/6000-cluster.t \
 	%D%/6100-slurm-launch.t \
+	%D%/6150-slurm-smb.t \
 	%D%/3210-words.t \
 	%D%/5530-sweep-faults.t \
 	# end of long_tests
