@@ -109,6 +109,9 @@ static void plan_sizes(struct plan *plan)
     snprintf(one, sizeof(one), "%llu", ull(plan->opt->size));
     if (sizes_parse(text ? text : one, &plan->sizes, error, sizeof(error)) < 0)
         REFUSE(plan, "--sizes: %s", error);
+    if (plan->sizes.bytes[0] == 0 && plan->opt->transport != TRANSPORT_MPI)
+        REFUSE(plan, "--size: only MPI moves blocks of 0 bytes, not %s",
+               transport_words[plan->opt->transport]);
 }
 
 uint64_t plan_window(const struct plan *plan, uint64_t size)

@@ -54,7 +54,21 @@ endif
 	$(commbw_paths) \
 	$(commbw_window) \
 	# end of %C%_simpleBandwidth_SOURCES
-%C%_simpleBandwidth_LDADD = lib/libassaympi.a $(LDADD) $(MPI_LIBS)
+%C%_simpleBandwidth_LDADD = \
+	lib/libassaympi.a \
+	$(LDADD) \
+	$(UCX_LIBS) \
+	$(LIBFABRIC_LIBS) \
+	$(MPI_LIBS) \
+	# end of %C%_simpleBandwidth_LDADD
+
+# Transports below MPI, where they are found.
+if UCX
+%C%_simpleBandwidth_SOURCES += %D%/transport_ucx.c
+endif
+if LIBFABRIC
+%C%_simpleBandwidth_SOURCES += %D%/transport_ofi.c
+endif
 
 t_programs_mpi_window_SOURCES = \
 	t/programs/mpi_window.c \

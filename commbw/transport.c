@@ -13,17 +13,27 @@ const char *const transport_words[] = {"mpi", "ucx", "ofi", NULL};
 const struct transport_kind *transport_find(enum transport_word word,
                                             const char **why)
 {
+    *why = NULL;
     switch (word) {
     case TRANSPORT_MPI:
         return &transport_mpi;
     case TRANSPORT_UCX:
-        *why = "this release has no UCX of its own";
+#ifdef HAVE_UCX
+        return &transport_ucx;
+#else
+        *why = "this build has no UCX: configure --with-ucx (libucx-dev)";
         return NULL;
+#endif
     case TRANSPORT_OFI:
         break;
     }
-    *why = "this release has no libfabric of its own";
+#ifdef HAVE_LIBFABRIC
+    return &transport_ofi;
+#else
+    *why = "this build has no libfabric: configure --with-libfabric "
+           "(libfabric-dev)";
     return NULL;
+#endif
 }
 
 void transport_open(struct transport *t)

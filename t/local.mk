@@ -119,6 +119,7 @@ test_scripts += \
 	%D%/3000-window.t \
 	%D%/3010-bandwidth.t \
 	%D%/3020-bandwidth-faults.t \
+	%D%/3030-bandwidth-transports.t \
 	%D%/4000-manmem-layout.t \
 	%D%/4010-manmem-refusals.t \
 	%D%/4020-manmem-faults.t \
@@ -174,6 +175,7 @@ mpi_tests += \
 	%D%/3300-ra.t \
 	%D%/3010-bandwidth.t \
 	%D%/3020-bandwidth-faults.t \
+	%D%/3030-bandwidth-transports.t \
 	# end of mpi_tests
 
 # Those that `make check` leaves to `make check-long`: not of test_scripts.
