@@ -186,6 +186,7 @@ long_tests += \
 	%D%/6150-slurm-smb.t \
 	%D%/3210-words.t \
 	%D%/5530-sweep-faults.t \
+	%D%/6110-slurm-trouble.t \
 	# end of long_tests
 
 # Files, and folders of which everything is distributed.

@@ -314,7 +314,10 @@ sub _close_record {
     $run->{word} = $reason // _interruption($run) // _hang($run);
     return if !defined $status;
     my $scheduler = $status =~ /\A(?:failed|timeout)\z/ ? $run->{scheduler} : undef;
-    $reason .= " ($scheduler, says the scheduler)" if defined $scheduler;
+    if (defined $scheduler) {
+        $run->{word} = "$scheduler, says the scheduler";
+        $reason .= " ($run->{word})";
+    }
     return if -s $record && !_ends_in_newline($record);
     my $text = @lines ? q{} : _record_head($plan);
     # Whom a faulty record is about decides for whom it counts.
@@ -337,7 +340,11 @@ sub _ending {
     my ($run, $end, $record) = @_;
 
     my $own = $end ? ($end->{status} // q{}) : undef;
-    return if defined $own && ($own ne 'ok' || $run->{hung});
+    return if defined $own && $run->{hung};
+    # A program that was told to end says so; only the scheduler knows why.
+    return ($own => $end->{reason} // 'no reason given')
+        if defined $run->{scheduler} && defined $own && $own =~ /\A(?:failed|timeout)\z/;
+    return if defined $own && $own ne 'ok';
     return (failed => $run->{error}) if defined $run->{error};
     my $interruption = _interruption($run);
     return ($run->{timeout} ? 'timeout' : 'failed', $interruption)

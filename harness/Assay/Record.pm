@@ -228,12 +228,15 @@ sub _line {
     return;
 }
 
-# What the launcher adds to a run that said `ok` and then did not end well.
+# What the launcher adds to a run that said `ok` and then did not end well, or
+# to one of which the scheduler says why it was cut short.
 sub _gainsaid {
     my ($self, $kind, $fields) = @_;
 
-    return $kind eq 'end' && $fields && defined $fields->{by}
-        && $self->{end} eq 'ok' && ($fields->{status} || q{}) ne 'ok';
+    return 0 if $kind ne 'end' || !$fields || !defined $fields->{by}
+        || ($fields->{status} || q{}) eq 'ok';
+    return $self->{end} eq 'ok'
+        || $CUT_SHORT{$self->{end}} && defined $fields->{scheduler};
 }
 
 # The kind of a line and its fields, or why there are none; nothing of a line
