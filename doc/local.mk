@@ -9,6 +9,8 @@ dist_man_MANS += \
 	%D%/manmem.1 \
 	%D%/mpi_overhead.1 \
 	%D%/msgrate.1 \
+	%D%/pmi2.1 \
+	%D%/run_launch.1 \
 	%D%/run_manmem.1 \
 	%D%/indexgather.1 \
 	%D%/ra.1 \

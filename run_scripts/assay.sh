@@ -301,7 +301,7 @@ assay_find_ppn() {
 # assay_check_shape NODES PPN: set assay_wrong where this is not the shape.
 assay_check_shape() {
     cure="or see only that it works, with --functional"
-    if [ "$assay_count" -ne "$1" ]; then
+    if [ "$1" != any ] && [ "$assay_count" -ne "$1" ]; then
         assay_wrong="the required run has $1 nodes, and here is"
         assay_wrong="$assay_wrong $assay_count ($assay_nodes): start this in a"
         assay_wrong="$assay_wrong job of $1 (sbatch --nodes=$1), name them"
@@ -340,6 +340,7 @@ assay_program() {
         case $1 in
         mpi_overhead | msgrate) printf '%s\n' "$assay_programs/smb/$1" ;;
         simpleBandwidth) printf '%s\n' "$assay_programs/commbw/$1" ;;
+        pmi2 | pmi2_rank | mpi_init) printf '%s\n' "$assay_programs/launch/$1" ;;
         *) printf '%s\n' "$assay_programs/$1/$1" ;;
         esac ;;
     *) printf '%s\n' "$assay_programs/$1" ;;

@@ -3,6 +3,7 @@
 
 # Scripts proper, and what they source: all bear places that make fills in.
 filled_scripts += \
+	%D%/run_launch.in \
 	%D%/run_manmem.in \
 	%D%/run_mpi_overhead.in \
 	%D%/run_msgrate.in \
@@ -36,6 +37,7 @@ fill_installed = $(SED) \
 	-e 's|@assay_mpirun''@|$(MPIRUN)|g' \
 	# end of fill_installed
 
+%D%/run_launch: $(srcdir)/%D%/run_launch.in Makefile
 %D%/run_manmem: $(srcdir)/%D%/run_manmem.in Makefile
 %D%/run_mpi_overhead: $(srcdir)/%D%/run_mpi_overhead.in Makefile
 %D%/run_msgrate: $(srcdir)/%D%/run_msgrate.in Makefile

@@ -131,6 +131,7 @@ test_scripts += \
 	%D%/5510-tournament.t \
 	%D%/5520-sweep.t \
 	%D%/5540-import.t \
+	%D%/3600-launch.t \
 	# end of test_scripts
 
 # Those of test_scripts that depend on how the programs were compiled.
@@ -181,6 +182,7 @@ mpi_tests += \
 # Those that `make check` leaves to `make check-long`: not of test_scripts.
 long_tests += \
 	%D%/3090-bandwidth-long.t \
+	%D%/3650-launch-slurm.t \
 	%D%/6000-cluster.t \
 	%D%/6100-slurm-launch.t \
 	%D%/6150-slurm-smb.t \
