@@ -38,35 +38,55 @@ size_t assay_cycle_ops(enum assay_cycle cycle)
     return cycle == ASSAY_CYCLE_ALL ? ASSAY_OPS : ASSAY_STREAM_OPS;
 }
 
-/* Repetitions in which a grows, and then as many in which it shrinks. */
-enum { HALF = 20 };
+/* Repetitions in which a grows without a turn, and later shrinks; and those
+ * after which all is as it was. */
+enum { CLIMB = 64, PERIOD = 2 * (CLIMB + 1) };
 
-/* One cycle takes a to 2 a while it grows and to a / 2 while it shrinks, or
- * to 8 a and a / 8 when daxpy joins in:
+/* Where a repetition stands on the way. */
+enum phase { GROWS, PEAK, SHRINKS, BOTTOM };
+
+static enum phase phase_of(uint64_t r)
+{
+    uint64_t place = (r + CLIMB / 2) % PERIOD;
+
+    return place < CLIMB           ? GROWS
+           : place == CLIMB        ? PEAK
+           : place < 2 * CLIMB + 1 ? SHRINKS
+                                   : BOTTOM;
+}
+
+/* With c = a, b = 3 a, c = a + b = 4 a, and then a = b + t c = (3 + 4 t) a, one
+ * cycle of four takes a to
  *
- *     c = a, b = 3 a, c = a + b = 4 a, a = b + t c = (3 + 4 t) a
- *     growing: t = -1/4, a = 2 a; shrinking: t = -5/8, a = a / 2
- *     then b = 4 b = 12 a0, a = a + d b
- *     growing: d = 1/2, a = (2 + 6) a0; shrinking: d = -1/32,
- *     a = (1/2 - 3/8) a0
+ *     2 a, at the peak to -2 a, to a / 2, at the bottom to -a / 2
  *
- * If a grew and shrank in turn, a kernel left out twice would not show. */
+ * In the long cycle b = 4 b = 12 a0 and a = a + d b join in, and triad takes a0
+ * to 2 a0 up to the peak and to a0 / 2 behind it, daxpy
+ *
+ *     2 a0 to 8 a0, at the peak to -a0, a0 / 2 to a0 / 8, at the bottom to -a0
+ *
+ * A sign changes at each turn, so that no state comes twice in a period, and
+ * repetitions left out on both sides of a turn do not make up for each other.
+ */
 double assay_scalar(enum assay_cycle cycle, enum assay_op op, uint64_t r)
 {
-    bool shrinks = r / HALF % 2;
+    static const double triad[][4] = {
+        [ASSAY_CYCLE_STREAM] = {-0.25, -1.25, -0.625, -0.875},
+        [ASSAY_CYCLE_ALL] = {-0.25, -0.25, -0.625, -0.625},
+    };
+    static const double daxpy[] = {0.5, -0.25, -0.03125, -0.125};
 
-    (void)cycle;
     switch (op) {
     case ASSAY_SCALE:
         return 3.0;
     case ASSAY_TRIAD:
-        return shrinks ? -0.625 : -0.25;
+        return triad[cycle][phase_of(r)];
     case ASSAY_WRITE:
         return 1.0 + (double)(r % 1000);
     case ASSAY_UPDATE:
         return 4.0;
     case ASSAY_DAXPY:
-        return shrinks ? -0.03125 : 0.5;
+        return daxpy[phase_of(r)];
     default:
         return 5.0; /* of no effect, unless the kernel is a wrong one */
     }
@@ -133,14 +153,12 @@ void assay_expect(struct assay_expected *e, enum assay_op op, double scalar)
     e->flat[w->dst] = op == ASSAY_WRITE;
 }
 
-/* What grew has shrunk again after 2 HALF repetitions: they lead back to where
- * they began, except for what write leaves. */
+/* A period leads back to where it began, except for what write leaves. */
 struct assay_expected assay_expect_end(enum assay_cycle cycle,
                                        uint64_t repetitions)
 {
     struct assay_expected e = assay_expect_start();
-    uint64_t period = 2 * HALF;
-    uint64_t skip = repetitions ? (repetitions - 1) / period * period : 0;
+    uint64_t skip = repetitions ? (repetitions - 1) / PERIOD * PERIOD : 0;
 
     for (uint64_t r = skip; r < repetitions; r++)
         for (size_t op = 0; op < assay_cycle_ops(cycle); op++)
@@ -255,7 +273,8 @@ uint32_t assay_scale_words(enum assay_type type, uint32_t words, uint64_t n,
 {
     unsigned fraction = type == ASSAY_FLOAT ? 23 : 20; /* bits below it */
 
-    return words + ((uint32_t)n * (uint32_t)ilogb(factor) << fraction);
+    return words + ((uint32_t)n * (uint32_t)ilogb(factor) << fraction) +
+           (factor < 0.0 ? (uint32_t)n << 31 : 0);
 }
 
 double assay_tolerance(enum assay_type type)

@@ -3,11 +3,12 @@
  * Element i of an array holds factor x p(i), p being a scrambled pattern of
  * whole numbers from 1 to 64: an element that is stale, shifted, or from
  * another place is another number. Each kernel's effect on the factors is
- * worked out alongside. The scalars let the factors grow for 20 repetitions and
- * shrink for 20, so that they stay bounded for ever, and every product and sum
- * is exact in double and in float, fused or not, in any order: a right array
- * is equal bit for bit, and a kernel that was left out shows, be it once,
- * always, or from any repetition to any other fewer than 40 later. */
+ * worked out alongside. The scalars let the factors grow for 64 repetitions,
+ * shrink for 64, and change sign at each turn, so that they stay bounded for
+ * ever, and every product and sum is exact in double and in float, fused or
+ * not, in any order: a right array is equal bit for bit, and a kernel that was
+ * left out shows, be it once, always, or in any number of repetitions in a row
+ * but a multiple of 130. */
 #ifndef ASSAY_VERIFY_H
 #define ASSAY_VERIFY_H
 
@@ -74,8 +75,8 @@ struct assay_error assay_error_join(struct assay_error a, struct assay_error b);
 uint32_t assay_expect_words(enum assay_type type, double factor, uint64_t begin,
                             uint64_t n);
 
-/* That of n elements for a factor that is a power of 2, from `words`, which is
- * that for factor 1: the exponents alone differ. */
+/* That of n elements for a factor that is a power of 2 or minus one, from
+ * `words`, which is that for factor 1: exponents and signs alone differ. */
 uint32_t assay_scale_words(enum assay_type type, uint32_t words, uint64_t n,
                            double factor);
 
