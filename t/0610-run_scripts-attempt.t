@@ -10,6 +10,7 @@ use warnings;
 use File::Basename qw(dirname);
 use File::Copy qw(copy);
 use POSIX ();
+use Sys::Hostname qw(hostname);
 use Time::HiRes qw(sleep time);
 use lib dirname(__FILE__) . '/data/run_scripts';
 use Test::More;
@@ -264,7 +265,42 @@ subtest 'time limit' => sub {
     is $status, 0, 'a process left behind by a good run: exit 0';
     is scalar(sleepers()), 0, '... but ended';
     like $out, qr/left 1 process behind/, '... and mentioned';
+    ($status, $out) = run_stream({STANDIN => 'escaped'});
+    is scalar(sleepers()), 0, 'one without parent, session or variables of ours: ended';
+    like $out, qr/left 1 process behind/, '... and mentioned';
     is +(run_stream({STANDIN => 'stdin'}))[0], 0, 'standard input is empty';
+};
+
+subtest 'a launcher that is killed' => sub {
+    my $folder = "$tree->{top}/work/killed";
+    my $launcher = start_waiting($folder);
+    my ($program) = slurp("$folder/0001-run_stream/stream.record") =~ /\bpid=(\d+)/;
+    kill 'KILL', $launcher;
+    waitpid $launcher, 0;
+    my $end = time + 10;
+    sleep 0.05 while -e "/proc/$program" && slurp("/proc/$program/stat") !~ /\) Z/ && time < $end;
+    cmp_ok time, '<', $end, 'takes its program with it';
+    kill 'KILL', map {m{/(\d+)/}} sleepers();
+};
+
+subtest 'variables of a job' => sub {
+    my $host = hostname();
+    my $bin = "$tree->{top}/slurm";
+    mkdir $bin;
+    my %job = (SLURM_JOB_ID => 4711, SLURM_JOB_NODELIST => $host, PATH => "$bin:$ENV{PATH}");
+    my %said = (
+        'echo JobId=4711 JobState=RUNNING' => 4711,
+        '[ "$1" = ping ] && echo "Slurmctld(primary) at x is UP"' => 'none',
+        'exit 1' => 4711,
+    );
+    for my $scontrol (sort keys %said) {
+        spew("$bin/scontrol", "#!/bin/sh\n$scontrol\n");
+        chmod 0755, "$bin/scontrol";
+        my $folder = (run_stream({%job}))[3];
+        is last_attempt($folder)->{job}, $said{$scontrol}, "'$scontrol': job $said{$scontrol}";
+    }
+    my $folder = (run_stream({%job, SLURM_JOB_NODELIST => 'elsewhere'}))[3];
+    is last_attempt($folder)->{job}, 'none', 'nobody knows it, and it names others: none';
 };
 
 subtest 'a clock that is set meanwhile' => sub {

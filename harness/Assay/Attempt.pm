@@ -45,6 +45,7 @@ sub begin_attempt {
     my ($ledger, $plan) = @_;
 
     my %attempt;
+    my $job = Assay::Nodes::job_of($plan->{host});
     $ledger->append(
         'begin',
         sub {
@@ -54,6 +55,7 @@ sub begin_attempt {
                 number => $number,
                 name   => $name,
                 folder => "$ledger->{folder}/$name",
+                job    => $job,
             );
             mkdir $attempt{folder} or die "$attempt{folder}: $!\n";
             return (
@@ -64,7 +66,7 @@ sub begin_attempt {
                 benchmarks => join(q{,}, @{$plan->{benchmarks}}),
                 host       => $plan->{host},
                 hosts      => join(q{,}, @{$plan->{nodes}}),
-                _job_fields(),
+                _job_fields($job),
                 _reference_fields($plan),
             );
         }
@@ -81,7 +83,7 @@ sub record_file {
 
 # By which the scheduler can be asked later what became of it.
 sub _job_fields {
-    my $job = Assay::Nodes::job();
+    my ($job) = @_;
 
     return if !defined $job;
     return (job => $job, restarts => Assay::Nodes::restarts());
@@ -145,7 +147,7 @@ sub perform_attempt {
         tick    => $tick,
         whole   => sub { _is_whole($record) },
     );
-    $run{scheduler} = Assay::Nodes::cut_short(Assay::Nodes::job(), Assay::Nodes::restarts())
+    $run{scheduler} = Assay::Nodes::cut_short($attempt->{job}, Assay::Nodes::restarts())
         if $run{status} || $run{signal} || $run{timeout} || defined $run{stopped};
     $trouble //= _close_record($record, $plan, \%run);
     my $entered = eval {
@@ -188,7 +190,8 @@ sub abandon_attempt {
     mkdir $folder;
     my $trouble = _close_record(record_file($folder, \%plan), \%plan, \%run);
     die "$trouble\n" if defined $trouble;
-    my %attempt = (number => $begun->{number}, name => $name, folder => $folder);
+    my %attempt = (number => $begun->{number}, name => $name, folder => $folder,
+        job => $begun->{job});
     _enter($ledger, \%plan, \%attempt, \%run);
     return;
 }
@@ -255,7 +258,7 @@ sub _enter {
                 hosts            => join(q{,}, @{$plan->{nodes}}),
                 defined $plan->{pairs} ? (pairs => $plan->{pairs}) : (),
                 defined $plan->{devices} ? (devices => $plan->{devices}) : (),
-                job              => Assay::Nodes::job() // 'none',
+                job              => $attempt->{job} // 'none',
                 status           => $status,
                 reason           => $reason,
                 exit             => $run->{status},

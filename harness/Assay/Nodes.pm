@@ -171,6 +171,17 @@ sub _job_hosts {
 # The number of the job that this process is in, as far as variables tell.
 sub job { return $ENV{SLURM_JOB_ID} // $ENV{SLURM_JOBID} }
 
+# The job that HOST runs this in, or nothing: variables outlive their job. Where
+# no scheduler answers, they are believed if they name HOST.
+sub job_of {
+    my ($host) = @_;
+
+    my $job = job() // return;
+    return $job if _alive($job);
+    return if grep {/\bis UP\b/} _output(qw(scontrol ping));
+    return (grep { _same_host($_, $host) } _job_hosts()) ? $job : undef;
+}
+
 # How often the scheduler has started this job anew.
 sub restarts {
     my $restarts = $ENV{SLURM_RESTART_COUNT} // 0;
