@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,18 +19,63 @@ extern char **environ;
 
 enum { PATH_SIZE = 512 };
 
-/* The private folder that a build is made in. */
+/* The private folder that a build is made in. A process of its own, the keeper,
+ * removes it when nobody holds the other end of a pipe any more: whatever ends
+ * us, a signal too, the folder goes. */
 struct folder {
     char path[PATH_SIZE], source[PATH_SIZE], single[PATH_SIZE],
         multi[PATH_SIZE];
+    int held;
+    pid_t keeper;
 };
+
+/* The keeper, which no signal reaches. A compiler that is being ended with us
+ * may yet write a file, so it tries for 5 s. */
+static _Noreturn void folder_keep(const struct folder *folder, int end)
+{
+    char byte;
+
+    close(folder->held);
+    for (int fd = 0; fd <= 2; fd++)
+        if (fd != end)
+            close(fd);
+    while (read(end, &byte, 1) > 0)
+        ;
+    for (int i = 0; i < 50; i++) {
+        unlink(folder->source);
+        unlink(folder->single);
+        unlink(folder->multi);
+        if (rmdir(folder->path) == 0 || errno == ENOENT)
+            break;
+        nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+    }
+    _exit(0);
+}
+
+static int folder_hold(struct folder *folder)
+{
+    sigset_t all, before;
+    int ends[2];
+
+    if (pipe(ends) < 0)
+        return -1;
+    folder->held = ends[1];
+    fcntl(folder->held, F_SETFD, FD_CLOEXEC); /* not for compilers to hold */
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    folder->keeper = fork();
+    if (folder->keeper == 0)
+        folder_keep(folder, ends[0]);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    close(ends[0]);
+    return folder->keeper < 0 ? -1 : 0;
+}
 
 static void folder_remove(const struct folder *folder)
 {
-    unlink(folder->source);
-    unlink(folder->single);
-    unlink(folder->multi);
-    rmdir(folder->path);
+    close(folder->held);
+    while (waitpid(folder->keeper, NULL, 0) < 0 && errno == EINTR)
+        ;
 }
 
 static void folder_make(const struct plan *plan, struct folder *folder)
@@ -47,6 +94,13 @@ static void folder_make(const struct plan *plan, struct folder *folder)
     strcat(folder->single, "/single");
     memcpy(folder->multi, folder->path, sizeof(folder->path));
     strcat(folder->multi, "/multi");
+    if (folder_hold(folder) < 0) {
+        int error = errno;
+
+        rmdir(folder->path);
+        assay_die(plan->run, ASSAY_BROKEN, "%s: %s", folder->path,
+                  strerror(error));
+    }
 }
 
 static bool is_url(const char *name)

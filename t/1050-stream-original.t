@@ -168,6 +168,22 @@ for (1 .. 30) {
 ok($child && (slurp("/proc/$child/stat") // q{ Z }) =~ /[ ]Z[ ]/,
     'which ends too');
 
+# Terminated while a compiler runs.
+open my $slow, '>', 'slowcc' or die;
+print {$slow} "#!/bin/sh\n: >started\nexec sleep 30\n";
+close $slow or die;
+chmod 0755, 'slowcc';
+$run = stream('STREAM @ --elements=200000 --repetitions=2 --rounds=1 '
+    . '--mode=original --original=printer.c --compiler=./slowcc --threads=1 '
+    . '& pid=$!; n=0; until [ -e started ] || [ $n -ge 300 ]; do '
+    . 'sleep 0.1; n=$((n + 1)); done; kill $pid; wait $pid');
+is($run->{status}, 143, 'terminated while it is compiled');
+for (1 .. 100) {
+    last if !(() = glob 'tmp/*');
+    sleep 0.1;
+}
+is((() = glob('tmp/*')), 0, 'nothing is left in TMPDIR');
+
 # A daemon that it leaves behind is not waited for.
 open my $daemon, '>', 'daemon.c' or die;
 print {$daemon} <<'END';
