@@ -82,8 +82,10 @@ sub slurp {
 
 # Not asked for: all of it is looked for, and the table says what became of it.
 my @quick = qw(--without-hip --without-cuda --without-pmi2);
-my ( $status, $text, $dir ) = configure( undef, @quick );
+my ( $status, $text, $dir ) = configure( undef, @quick, '--with-nosuch' );
 is( $status, 0, 'configures with nothing asked for' ) or diag($text);
+like( $text, qr/WARNING: unrecognized options: --with-nosuch/,
+    'an option that we have not is warned of' );
 like( $text, qr/^ +HIP +no: --without-hip$/m, 'the table has the refused' );
 like( $text, qr/^ +stream +/m,                'the table has what is built' );
 like( $text, qr/^ +MPI +(no: .*tried|\S.* \()/m, 'the table has MPI' );
@@ -95,9 +97,12 @@ like(
 like( slurp("$dir/config.h"), qr/^#define HAVE_SCHED_SETAFFINITY 1$/m,
     'config.h has the affinity calls' );
 
+# Where MPI has no part in it, nor the files that are made.
+my @only = ( @quick[ 1, 2 ], '--without-mpi', '--no-create' );
+
 # A sanitizer has some functions of libm, but not all that we call.
-( $status, $text, $dir ) = configure( undef, @quick, '--cache-file=/dev/null',
-    'CFLAGS=-g -fsanitize=address' );
+( $status, $text, $dir ) = configure( undef, @quick, '--without-mpi',
+    '--cache-file=/dev/null', 'CFLAGS=-g -fsanitize=address' );
 SKIP: {
     skip 'no address sanitizer here', 1 if $status != 0;
     like( slurp("$dir/Makefile"), qr/^LIBM = .*-lm\b/m,
@@ -107,7 +112,7 @@ SKIP: {
 # Files that the compiler probes would overwrite.
 for my $file (qw(mp penmp)) {
     ( $status, $text ) =
-        configure( sub { script( "$_[0]/$file", 'precious' ) }, @quick );
+        configure( sub { script( "$_[0]/$file", 'precious' ) }, @only );
     isnt( $status, 0, "a file named $file stops configure" );
     like( $text, qr/error: .*\b$file\b/, '... with its name' );
     like( slurp("$build/$serial/$file"), qr/precious/, '... and is kept' );
@@ -169,7 +174,7 @@ SKIP: {
 # A hipcc that is there but broken, silently or with noise.
 for my $hipcc ( 'exit 1', 'echo noise; echo noise >&2; exit 0' ) {
     my $fake = sub { script( "$_[0]/hipcc", $hipcc ) };
-    my @hip  = ( '--without-cuda', '--without-pmi2', 'HIPCC=./hipcc' );
+    my @hip  = ( @only, 'HIPCC=./hipcc' );
     ( $status, $text ) = configure( $fake, @hip );
     is( $status, 0, "hipcc that does '$hipcc': configure goes on" )
         or diag($text);
@@ -182,13 +187,9 @@ for my $hipcc ( 'exit 1', 'echo noise; echo noise >&2; exit 0' ) {
 }
 
 # The installed command looks for its modules beside its own folder.
-( $status, $text ) = configure( undef, @quick, '--datadir=/elsewhere' );
+( $status, $text ) = configure( undef, @only, '--datadir=/elsewhere' );
 isnt( $status, 0, 'folders in which assay would not find itself are refused' );
 like( $text, qr/error: .*bindir and datadir/, '... with their names' );
 
-( $status, $text ) = configure( undef, @quick, '--with-nosuch' );
-is( $status, 0, 'an option that we have not' );
-like( $text, qr/WARNING: unrecognized options: --with-nosuch/,
-    '... is warned of' );
 
 done_testing();

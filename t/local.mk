@@ -107,8 +107,6 @@ test_scripts += \
 	%D%/1040-stream-threads.t \
 	%D%/1050-stream-original.t \
 	%D%/1060-stream-clock.t \
-	%D%/1070-stream-kernels.t \
-	%D%/1080-stream-memcheck.t \
 	%D%/2000-job.t \
 	%D%/2100-overhead.t \
 	%D%/2110-overhead-refusals.t \
@@ -149,8 +147,6 @@ compiled_tests += \
 	%D%/1040-stream-threads.t \
 	%D%/1050-stream-original.t \
 	%D%/1060-stream-clock.t \
-	%D%/1070-stream-kernels.t \
-	%D%/1080-stream-memcheck.t \
 	%D%/2100-overhead.t \
 	%D%/2500-msgrate-layout.t \
 	%D%/4000-manmem-layout.t \
@@ -181,6 +177,8 @@ mpi_tests += \
 
 # Those that `make check` leaves to `make check-long`: not of test_scripts.
 long_tests += \
+	%D%/1070-stream-kernels.t \
+	%D%/1080-stream-memcheck.t \
 	%D%/3090-bandwidth-long.t \
 	%D%/3650-launch-slurm.t \
 	%D%/6000-cluster.t \
