@@ -187,6 +187,7 @@ long_tests += \
 	%D%/3210-words.t \
 	%D%/5530-sweep-faults.t \
 	%D%/6110-slurm-trouble.t \
+	%D%/6500-sweep.t \
 	# end of long_tests
 
 # Files, and folders of which everything is distributed.

@@ -27,6 +27,7 @@ sub new {
     my $self = bless {
         series  => $given{series},
         places  => $given{places},
+        ran     => $given{ran} || {},
         share_from => defined $given{share_from} ? $given{share_from}
             : $SHARE_FROM,
         known   => {},
@@ -179,8 +180,7 @@ sub _read_one {
         run     => scalar $record->run_key(),
         figures => defined $bench ? scalar $record->figures_key() : undef,
         measured => $record->{metrics},
-        hosts    => $record->{stopped} ? q{}
-            : join(q{,}, sort keys %{$record->{hosts}}),
+        hosts    => join(q{,}, $self->_hosts_of($record)),
     );
     @about{qw(why excused)} = ($record->{why}, scalar $record->excused())
         if $record->{class};
@@ -209,6 +209,17 @@ sub _read_one {
     push @{$self->{notrun}}, [$attempt, $_->{host}, $_->{reason}]
         for @{$record->{notrun}};
     return;
+}
+
+# Where it ran: a faulty record may not have come to say it all, or be read
+# that far.
+sub _hosts_of {
+    my ($self, $record) = @_;
+    my %hosts = $record->{stopped} ? () : %{$record->{hosts}};
+    my $ran = $record->{class} && $self->{ran}{$record->{path}};
+
+    $hosts{$_} = 1 for split /,/, $ran || q{};
+    return sort keys %hosts;
 }
 
 # Of an opt line, the keys that some clause fixes.
@@ -729,9 +740,10 @@ Assay::Collect - what the records hold of what the clauses ask for
 
 =over
 
-=item new(series => SERIES, places => PLACES, share_from => BYTES)
+=item new(series => SERIES, places => PLACES, ran => HOSTS, share_from => BYTES)
 
-SERIES is an array from Assay::Series, PLACES an Assay::Places.  From BYTES of
+SERIES is an array from Assay::Series, PLACES an Assay::Places; HOSTS has, by the
+path of a record, the hosts that its run was on.  From BYTES of
 records on (16 MiB) a second process reads half of them.
 
 =item read_all(PATHS)

@@ -48,7 +48,8 @@ sub main {
     }
     my ($records, $troubles) = _records(@argv);
     my @series = Assay::Series::of_clauses(@{$reference->{clauses}});
-    my $data = Assay::Collect->new(series => \@series, places => $places)
+    my $data = Assay::Collect->new(series => \@series, places => $places,
+        ran => {map { reverse split /=/, $_, 2 } @{$opt{ran} || []}})
         ->read_all(@$records);
     my $run = {
         opt       => \%opt,
@@ -81,13 +82,15 @@ sub _options {
 
     my $ok = $parser->getoptionsfromarray($argv, $opt, 'reference=s@',
         'system=s', 'nodes=s', 'pairs=s', 'devices=s', 'strict', 'whole',
-        'as-of=s', 'output=s', 'help|h');
+        'as-of=s', 'output=s', 'ran=s@', 'help|h');
     if ($ok && $opt->{help}) {
         print usage();
         return close STDOUT ? 0 : 99;
     }
     push @said, "--as-of: not a date: '$opt->{'as-of'}'"
         if !Assay::Reference::is_date($opt->{'as-of'});
+    push @said, map {"--ran: not HOSTS=RECORD: '$_'"}
+        grep { !/\A\w[\w.,-]*=./as } @{$opt->{ran} || []};
     push @said, 'no record named' if $ok && !@$argv;
     return if $ok && !@said;
     chomp @said;
@@ -112,6 +115,8 @@ Of a DIR, all files *.record under it are judged.
       --nodes LIST      nodes that must be there: n1,n2, n[01-16] or \@FILE
       --pairs LIST      pairs that must be there: n1:n2,n2:n1, \@FILE or all
       --devices N       every node must have devices 0 to N-1
+      --ran LIST=RECORD the nodes of a run, where its record is faulty and does
+                        not name them all; may be repeated
       --strict          coverage must be known; what was not run fails
       --as-of DATE      judge waivers by this day (today, UTC)
       --output FILE     write the verdicts to FILE

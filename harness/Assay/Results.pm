@@ -312,6 +312,8 @@ sub _judge_arguments {
     push @arguments, '--pairs', join q{,}, sort keys %pair if %pair;
     push @arguments, '--devices', $devices if $devices;
     push @arguments, '--strict' if $strict;
+    push @arguments, map { ('--ran', "$_->{hosts}=$self->{folder}/$_->{record}") }
+        grep { $_->{status} ne 'valid' } @{$attempts};
     push @arguments, map { ('--reference', "$self->{folder}/reference/$_") }
         sort keys %reference;
     return (@arguments, q{--}, map {"$self->{folder}/$_->{record}"} @{$attempts});
