@@ -153,7 +153,6 @@ compiled_tests += \
 	%D%/4010-manmem-refusals.t \
 	%D%/4020-manmem-faults.t \
 	%D%/4030-manmem-gpu.t \
-	%D%/4040-run_manmem.t \
 	# end of compiled_tests
 
 # Those of test_scripts that depend on the MPI library.
