@@ -129,6 +129,29 @@ is $scale, $hip, 'MI355: the times of iterations 1 to 5 are the same in both log
 isnt join(q{ }, $log{'mi355-scale'} =~ /\(([\d.]+) GiB/g),
     join(q{ }, $log{'mi355-hip'} =~ /\(([\d.]+) GiB/g), '... the rates are not';
 
+# The speed-up of one stack over the other, cold and for each iteration.
+my %speed_up = (
+    mi355 => {cold => 104.3, 0 => 104.3, 1 => 1},
+    mi210 => {cold => 6.047, 0 => 6.047, 1 => 69.44, 2 => 64.05, 3 => 1.005},
+);
+for my $device (sort keys %speed_up) {
+    for my $stack (qw(hip scale)) {
+        my ($status, $out, $err) = run_command($tree->{command}, 'import', '--host', $device,
+            'manmem', source_dir() . "/t/data/manmem/$device-$stack.log");
+        is $status, 0, "$device: the log of $stack is read" or diag $err;
+        spew("$tree->{top}/$stack.record", $out);
+    }
+    my ($status, $out) = run_command($tree->{command}, 'compare', "$tree->{top}/hip.record",
+        "$tree->{top}/scale.record");
+    my %wanted = %{$speed_up{$device}};
+    for my $row (sort keys %wanted) {
+        my $name = $row eq 'cold' ? qr/manmem\.cold GB\/s/ : qr/manmem\.iteration ms +iteration=$row/;
+        my ($times) = $out =~ /^$name .* ([\d.]+)$/m;
+        cmp_ok abs(($times // 0) / $wanted{$row} - 1), '<', 0.001,
+            "$device: SCALE over HIP, $row: $wanted{$row} x";
+    }
+}
+
 my %any = (fill => 5, cold => 1, steady => 300, device => 1000, converged => 3, total => 30000);
 for my $case (["$references/any-machine.ref", 0], ["$references/functional/manmem.ref", 1]) {
     my ($file, $functional) = @{$case};
