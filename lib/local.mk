@@ -11,6 +11,8 @@ endif
 	%D%/assay.h \
 	%D%/clock.c \
 	%D%/clock.h \
+	%D%/fail.c \
+	%D%/fail.h \
 	%D%/finite.h \
 	%D%/kernels.c \
 	%D%/kernels.h \

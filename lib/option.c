@@ -2,9 +2,9 @@
 #include "config.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <string.h>
 
+#include "lib/fail.h"
 #include "lib/finite.h"
 #include "lib/option.h"
 #include "lib/record.h"
@@ -36,17 +36,6 @@ struct parser {
     char *error;
     size_t size;
 };
-
-__attribute__((format(printf, 2, 3))) static int fail(struct parser *p,
-                                                      const char *format, ...)
-{
-    va_list ap;
-
-    va_start(ap, format);
-    vsnprintf(p->error, p->size, format, ap);
-    va_end(ap);
-    return -1;
-}
 
 static bool takes_value(const struct assay_option *row)
 {
@@ -149,14 +138,15 @@ static int refuse(struct parser *p, const char *name, const char *word,
 
     if (row->type == ASSAY_CHOICE) {
         words_join(row->words, ", ", allowed, sizeof(allowed));
-        return fail(p, "%s: '%.*s' is none of: %s", name, WORD_MOST, word,
-                    allowed);
+        return assay_fail(p->error, p->size, "%s: '%.*s' is none of: %s", name,
+                          WORD_MOST, word, allowed);
     }
     if (row->type == ASSAY_TEXT)
-        return fail(p, "%s: '%.*s' is empty", name, WORD_MOST, word);
+        return assay_fail(p->error, p->size, "%s: '%.*s' is empty", name,
+                          WORD_MOST, word);
     range_text(row, allowed, sizeof(allowed));
-    return fail(p, "%s: '%.*s' is not a %s, %s", name, WORD_MOST, word,
-                what[row->type], allowed);
+    return assay_fail(p->error, p->size, "%s: '%.*s' is not a %s, %s", name,
+                      WORD_MOST, word, what[row->type], allowed);
 }
 
 static bool in_range(const struct assay_option *row, double x)
@@ -246,8 +236,9 @@ static int take(struct parser *p, int i, const char *name, const char *word)
     if (!value_parse(row, word, &v))
         return refuse(p, name, word, row);
     if (p->given[i] && !value_same(row, &v, &p->values[i]))
-        return fail(p, "%s: '%.*s' contradicts the one given before", name,
-                    WORD_MOST, word);
+        return assay_fail(p->error, p->size,
+                          "%s: '%.*s' contradicts the one given before", name,
+                          WORD_MOST, word);
     p->given[i] = true;
     p->values[i] = v;
     return 0;
@@ -268,10 +259,11 @@ static const char *next_value(struct parser *p)
 static int no_value(struct parser *p, const char *name,
                     const struct assay_option *row)
 {
-    return fail(p,
-                "%s needs a value: --%s=VALUE (one that begins with a dash "
-                "only so)",
-                name, row->name);
+    return assay_fail(
+        p->error, p->size,
+        "%s needs a value: --%s=VALUE (one that begins with a dash "
+        "only so)",
+        name, row->name);
 }
 
 /* --name, --name=VALUE, --name VALUE */
@@ -284,11 +276,13 @@ static int parse_long(struct parser *p, const char *word)
     char name[WORD_MOST + 3], *field;
 
     if (i < 0)
-        return fail(p, "'%.*s' is no option (see --help)", WORD_MOST, word);
+        return assay_fail(p->error, p->size, "'%.*s' is no option (see --help)",
+                          WORD_MOST, word);
     row = row_at(p->groups, p->ngroups, (size_t)i, &field);
     snprintf(name, sizeof(name), "--%s", row->name);
     if (!takes_value(row) && value)
-        return fail(p, "%s takes no value: '%.*s'", name, WORD_MOST, value);
+        return assay_fail(p->error, p->size, "%s takes no value: '%.*s'", name,
+                          WORD_MOST, value);
     if (takes_value(row) && !value && !(value = next_value(p)))
         return no_value(p, name, row);
     return take(p, i, name, value);
@@ -305,8 +299,9 @@ static int parse_short(struct parser *p, const char *word)
         int status;
 
         if (i < 0)
-            return fail(p, "'-%c' in '%.*s' is no option (see --help)", *c,
-                        WORD_MOST, word);
+            return assay_fail(p->error, p->size,
+                              "'-%c' in '%.*s' is no option (see --help)", *c,
+                              WORD_MOST, word);
         row = row_at(p->groups, p->ngroups, (size_t)i, &field);
         if (takes_value(row)) {
             value = c[1] ? c + 1 : next_value(p);
@@ -324,10 +319,11 @@ static int parse_word(struct parser *p, const char *word)
     if (strcmp(word, "--") == 0 && p->next == p->argc)
         return 0;
     if (word[0] != '-' || word[1] == '\0')
-        return fail(p, "'%.*s': no operand is taken", WORD_MOST, word);
+        return assay_fail(p->error, p->size, "'%.*s': no operand is taken",
+                          WORD_MOST, word);
     if (strcmp(word, "--") == 0)
-        return fail(p, "'%.*s': no operand is taken", WORD_MOST,
-                    p->argv[p->next]);
+        return assay_fail(p->error, p->size, "'%.*s': no operand is taken",
+                          WORD_MOST, p->argv[p->next]);
     return word[1] == '-' ? parse_long(p, word) : parse_short(p, word);
 }
 
@@ -346,7 +342,8 @@ int assay_options_parse_groups(int argc, char **argv,
     char *field;
 
     if (row_at(groups, ngroups, ROWS_MOST, &field))
-        return fail(&p, "more than %d options in a table", ROWS_MOST);
+        return assay_fail(p.error, p.size, "more than %d options in a table",
+                          ROWS_MOST);
     while (p.next < argc) {
         int status = parse_word(&p, argv[p.next++]);
 

@@ -3,26 +3,16 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/fail.h"
 #include "lib/topology.h"
 #include "lib/topology_backend.h"
 
 #define ASSUMED_CACHE ((uint64_t)32 << 20)
-
-int assay_topology_error(char *error, size_t size, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(error, size, format, args);
-    va_end(args);
-    return -1;
-}
 
 static int compare(unsigned a, unsigned b)
 {
@@ -155,8 +145,7 @@ static int load_here(struct assay_topology *t, char *error, size_t size)
     t->quota = assay_cgroup_quota("");
     if (t->quota < 0) {
         assay_topology_free(t);
-        return assay_topology_error(error, size, "control groups: %s",
-                                    strerror(ENOMEM));
+        return assay_fail(error, size, "control groups: %s", strerror(ENOMEM));
     }
     if (t->cache == 0)
         cache_from_sysfs(t, mask, nodes);

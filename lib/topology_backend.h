@@ -114,8 +114,4 @@ void assay_topology_finish(struct assay_topology *t);
  * cache (-1, 0: it doesn't know) for each package, or 32 MiB. */
 void assay_topology_assume(struct assay_topology *t, long libc);
 
-/* Print a message into error and return -1. */
-int assay_topology_error(char *error, size_t size, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/fail.h"
 #include "lib/topology_backend.h"
 
 #ifdef HAVE_HWLOC
@@ -208,9 +209,9 @@ int assay_topology_hwloc(struct assay_topology *t, const char *xml,
     memset(t, 0, sizeof(*t));
     errno = 0;
     if (open_topology(&h, xml) != 0)
-        return assay_topology_error(
-            error, size, "%s: %s", xml ? xml : "hwloc",
-            errno ? strerror(errno) : "not a topology that hwloc can read");
+        return assay_fail(error, size, "%s: %s", xml ? xml : "hwloc",
+                          errno ? strerror(errno)
+                                : "not a topology that hwloc can read");
     t->this_machine =
         !xml && !environment_lies() && hwloc_topology_is_thissystem(h);
     if (!t->this_machine)
@@ -222,8 +223,8 @@ int assay_topology_hwloc(struct assay_topology *t, const char *xml,
         return 0;
     }
     assay_topology_free(t);
-    return assay_topology_error(error, size, "%s: %s", xml ? xml : "hwloc",
-                                rc ? "out of memory" : "no CPU is allowed");
+    return assay_fail(error, size, "%s: %s", xml ? xml : "hwloc",
+                      rc ? "out of memory" : "no CPU is allowed");
 }
 
 char *assay_topology_hwloc_version(char *buf, size_t size)
@@ -245,8 +246,8 @@ int assay_topology_hwloc(struct assay_topology *t, const char *xml,
     (void)mask;
     (void)nodes;
     memset(t, 0, sizeof(*t));
-    return assay_topology_error(error, size, "%s: built without hwloc",
-                                xml ? xml : "topology");
+    return assay_fail(error, size, "%s: built without hwloc",
+                      xml ? xml : "topology");
 }
 
 char *assay_topology_hwloc_version(char *buf, size_t size)

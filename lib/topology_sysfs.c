@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/fail.h"
 #include "lib/topology_backend.h"
 
 #define CPU_DIR "/sys/devices/system/cpu"
@@ -337,8 +338,7 @@ int assay_topology_sysfs(struct assay_topology *t, const char *root,
     memset(t, 0, sizeof(*t));
     if (read_machine(&m, root) != 0) {
         free(m.cpus);
-        return assay_topology_error(error, size, "%s%s: can't be read", root,
-                                    CPU_DIR);
+        return assay_fail(error, size, "%s%s: can't be read", root, CPU_DIR);
     }
     rc = add_cpus(t, &m, mask) || add_numas(t, root, nodes);
     free(m.cpus);
@@ -348,6 +348,6 @@ int assay_topology_sysfs(struct assay_topology *t, const char *root,
         return 0;
     }
     assay_topology_free(t);
-    return assay_topology_error(error, size, "%s%s: %s", root, CPU_DIR,
-                                rc ? "out of memory" : "no CPU is allowed");
+    return assay_fail(error, size, "%s%s: %s", root, CPU_DIR,
+                      rc ? "out of memory" : "no CPU is allowed");
 }

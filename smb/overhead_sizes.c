@@ -2,12 +2,12 @@
 #include "config.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/fail.h"
 #include "lib/units.h"
 #include "smb/overhead_sizes.h"
 
@@ -19,27 +19,17 @@ struct parser {
     size_t size;
 };
 
-__attribute__((format(printf, 2, 3))) static int fail(struct parser *p,
-                                                      const char *format, ...)
-{
-    va_list ap;
-
-    va_start(ap, format);
-    vsnprintf(p->error, p->size, format, ap);
-    va_end(ap);
-    return -1;
-}
-
 static int add(struct parser *p, uint64_t bytes, const char *word)
 {
     struct overhead_sizes *s = p->sizes;
 
     if (bytes > OVERHEAD_BYTES_MOST)
-        return fail(p, "'%s' is more than 1G", word);
+        return assay_fail(p->error, p->size, "'%s' is more than 1G", word);
     if (s->n > 0 && bytes <= s->bytes[s->n - 1])
-        return fail(p, "'%s' does not come after a smaller size", word);
+        return assay_fail(p->error, p->size,
+                          "'%s' does not come after a smaller size", word);
     if (s->n == SIZES_MOST)
-        return fail(p, "more than %d sizes", SIZES_MOST);
+        return assay_fail(p->error, p->size, "more than %d sizes", SIZES_MOST);
     s->bytes[s->n++] = bytes;
     return 0;
 }
@@ -51,12 +41,12 @@ static int add_range(struct parser *p, char *word)
 
     *dots = '\0';
     if (assay_parse_size(word, &from) < 0)
-        return fail(p, "'%s' is no size", word);
+        return assay_fail(p->error, p->size, "'%s' is no size", word);
     if (assay_parse_size(dots + 2, &to) < 0)
-        return fail(p, "'%s' is no size", dots + 2);
+        return assay_fail(p->error, p->size, "'%s' is no size", dots + 2);
     *dots = '.';
     if (from == 0 || to < from)
-        return fail(p, "'%s' doubles to nowhere", word);
+        return assay_fail(p->error, p->size, "'%s' doubles to nowhere", word);
     for (; from <= to; from *= 2)
         if (add(p, from, word) < 0)
             return -1;
@@ -69,13 +59,14 @@ static int add_word(struct parser *p, const char *text, size_t length)
     uint64_t bytes;
 
     if (length >= sizeof(word))
-        return fail(p, "'%.*s...' is no size", WORD / 2, text);
+        return assay_fail(p->error, p->size, "'%.*s...' is no size", WORD / 2,
+                          text);
     memcpy(word, text, length);
     word[length] = '\0';
     if (strstr(word, ".."))
         return add_range(p, word);
     if (assay_parse_size(word, &bytes) < 0)
-        return fail(p, "'%s' is no size", word);
+        return assay_fail(p->error, p->size, "'%s' is no size", word);
     return add(p, bytes, word);
 }
 
@@ -88,7 +79,7 @@ int overhead_sizes_parse(const char *text, struct overhead_sizes *sizes,
     *sizes = (struct overhead_sizes){0};
     sizes->bytes = calloc(SIZES_MOST, sizeof(*sizes->bytes));
     if (!sizes->bytes)
-        return fail(&p, "%s", strerror(ENOMEM));
+        return assay_fail(p.error, p.size, "%s", strerror(ENOMEM));
     for (;;) {
         size_t length = strcspn(text, ",");
 
