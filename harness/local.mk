@@ -24,6 +24,7 @@ dist_perl_DATA += \
 	%D%/Assay/Progress.pm \
 	%D%/Assay/Record.pm \
 	%D%/Assay/Reference.pm \
+	%D%/Assay/Report.pm \
 	%D%/Assay/Results.pm \
 	%D%/Assay/Rule.pm \
 	%D%/Assay/RunScript.pm \

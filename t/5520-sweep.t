@@ -15,6 +15,9 @@ use Test::More;
 use Sweep;
 use TestTree;
 
+use lib harness_dir();
+use Assay::Figures qw(groups odd_ones series);
+
 subtest 'usage' => sub {
     my ($status, $out, $err) = sweep('--help');
     is $status, 0, '--help exits 0';
@@ -110,6 +113,28 @@ subtest 'pairs' => sub {
     like $out, qr/^run_link on 4 pairs of 4 nodes: 4 measured, 0 not$/m, '... of two pairs a node';
     ($status, $out) = sweep('pairs', '--nodes', 'n[1-4]', '--sample', 3, '--name', 'few', $link);
     is $status, 2, '... under the same name another sample: exit 2';
+};
+
+# A node that was measured otherwise is compared all the same, and named; sizes
+# make three groups; a run that ended unstable is no measurement.
+subtest 'series' => sub {
+    my @paths = map {
+        my ($node, $threads, $factor) = @{$_};
+        my $file = "$tree->{top}/work/$node.record";
+        spew($file, "record version=1 bench=x time=$node\ncheck name=x ok=yes\n",
+            (map {"metric name=t value=@{[$_ * $factor]} unit=us host=$node threads=$threads size=$_\n"}
+                    1 .. 9), 'end status=' . ($node eq 'n5' ? 'unstable' : 'ok') . "\n");
+        $file;
+    } [n1 => 2, 1], [n2 => 2, 1], [n3 => 2, 1], [n4 => 1, 5], [n5 => 2, 1];
+    my @series = series({}, @paths);
+    my @groups = groups(@series);
+    is join(q{, }, map { $_->{label} } @groups),
+        'x.t size=1..3, x.t size=4..6, x.t size=7..9', 'three groups of sizes';
+    is_deeply $groups[0]{time}, {n1 => 1, n2 => 1, n3 => 1, n4 => 5},
+        'a node with other threads is among the rest';
+    is_deeply [odd_ones(@series)], ['n4: threads=1, most have 2'], '... and named';
+    is scalar(keys %{(groups(series({unstable => 1}, @paths)))[0]{time}}), 5,
+        'unstable ones only where they are asked for';
 };
 
 done_testing;

@@ -25,6 +25,11 @@ subtest 'a dead node' => sub {
     like $out, qr/^run_stream on 4 nodes: 3 measured, 1 not\n  n2: spoiled: .*exit status 1/m, 'named';
     like $out, qr/^slow: node n3/m, '... and the slow one found among the others';
     unlike $out, qr/of all: .*(?:8|9|\d\d) INVALID/, 'its fault is no other node\'s';
+    ($status, $out) = sweep({STANDIN => 'unstable'}, 'nodes', '--nodes', 'n[1-3]', '--name', 'shaky',
+        $stream);
+    is $status, 3, 'runs that end unstable: exit 3';
+    like $out, qr/3 nodes: 0 measured, 3 not$/m, '... are no measurement';
+    like $out, qr/^some runs ended unstable: .*\nperhaps slow: node n3/m, '... but a hint';
 };
 
 subtest 'a slow node, a dead pair' => sub {

@@ -129,6 +129,7 @@ test_scripts += \
 	%D%/5510-tournament.t \
 	%D%/5520-sweep.t \
 	%D%/5540-import.t \
+	%D%/5560-report.t \
 	%D%/3600-launch.t \
 	# end of test_scripts
 

@@ -10,7 +10,7 @@ use warnings;
 use List::Util qw(max);
 
 use Assay::Blame qw(blame_nodes blame_pairs);
-use Assay::Figures qw(groups series);
+use Assay::Figures qw(groups odd_ones series);
 use Assay::Picture;
 use Assay::Places;
 use Assay::Text qw(plural printable);
@@ -61,23 +61,67 @@ sub _locations {
 sub report {
     my ($results, $sweep, $finding) = @_;
 
-    my @paths = map {"$results->{folder}/$_->{record}"}
-        grep { $_->{status} eq 'valid' } $results->attempts(@{$sweep}{qw(script options)});
-    my @series = series({metrics => $finding->{metrics}}, @paths);
+    my $found = found($results, $sweep, $finding);
+    my ($nodes, $shown) = @{$found}{qw(nodes shown)};
+    print $found->{text};
+    print "\n", Assay::Picture::text($nodes, $shown)
+        if $shown && $shown->{kind} eq 'pair' && @{$nodes} <= MOST_DRAWN;
+    Assay::Picture::draw($finding->{picture}, $nodes, $shown) if defined $finding->{picture};
+    return $found->{slow};
+}
+
+# found(RESULTS, SWEEP, FINDING): a hash of text, slow (how many are), nodes and
+# shown (the group that a picture is best made of, or undef).
+sub found {
+    my ($results, $sweep, $finding) = @_;
+
+    my @attempts = $results->attempts(@{$sweep}{qw(script options)});
     my $kind = $sweep->{of} eq 'pairs' ? 'pair' : 'host';
+    my ($sound, $unstable) = map {
+        my $status = $_;
+        [map {"$results->{folder}/$_->{record}"} grep { $_->{status} eq $status } @attempts];
+    } qw(valid spoiled);
+    my @series = series({metrics => $finding->{metrics}}, @{$sound});
+    my $text = _coverage($results, $sweep, $kind, @series);
+    my $doubt = _shaky($finding, $kind, \@series, $unstable);
     my @groups = grep { $_->{kind} eq $kind } groups(@series);
-    print _coverage($results, $sweep, $kind, @series);
-    for my $group (@groups) {
-        $group->{blame} = _blame($group, $finding);
-    }
+    $_->{blame} = _blame($_, $finding) for @groups;
     my @slow = _merged(@groups);
-    print _slow_text(@slow), _comparison($kind, @groups);
-    my $shown = _most_telling(@groups);
-    my @nodes = split /,/, $sweep->{hosts};
-    print "\n", Assay::Picture::text(\@nodes, $shown)
-        if $shown && $kind eq 'pair' && @nodes <= MOST_DRAWN;
-    Assay::Picture::draw($finding->{picture}, \@nodes, $shown) if defined $finding->{picture};
-    return scalar @slow;
+    return {
+        text  => $text . _odd_text(grep { $_->{kind} eq $kind } @series)
+            . _slow_text($doubt, @slow) . _comparison($kind, @groups),
+        slow  => $doubt ? 0 : scalar @slow,
+        nodes => [split /,/, $sweep->{hosts}],
+        shown => scalar _most_telling(@groups),
+    };
+}
+
+# A slow link or a throttled node is what makes a run end without an honest
+# figure. Its figures are no measurement, but a hint at where to look: they are
+# added where a place has no others. Returns whether any were.
+sub _shaky {
+    my ($finding, $kind, $series, $paths) = @_;
+
+    my %has = map { ($_ => 1) } map { keys %{$_->{values}} }
+        grep { $_->{kind} eq $kind } @{$series};
+    my $any = 0;
+    for my $one (series({metrics => $finding->{metrics}, unstable => 1}, @{$paths})) {
+        my %more = map { ($_ => $one->{values}{$_}) } grep { !$has{$_} } keys %{$one->{values}};
+        next if $one->{kind} ne $kind || !%more;
+        push @{$series}, {%{$one}, values => \%more};
+        $any = 1;
+    }
+    return $any;
+}
+
+# What was not measured alike may be slow for that alone.
+sub _odd_text {
+    my @odd = odd_ones(@_);
+
+    my $more = @odd - MOST_NAMED;
+    splice @odd, MOST_NAMED if $more > 0;
+    return join(q{}, map { 'not alike: ' . printable($_) . "\n" } @odd)
+        . ($more > 0 ? "... and $more more\n" : q{});
 }
 
 sub _blame {
@@ -116,12 +160,13 @@ my %WORDS = (
 );
 
 sub _slow_text {
-    my @slow = @_;
+    my ($doubt, @slow) = @_;
 
-    my $text = q{};
+    my $text = $doubt ? "some runs ended unstable: what follows is a hint, no finding\n" : q{};
+    my $slow = $doubt ? 'perhaps slow' : 'slow';
     for my $same (@slow) {
         my ($worst, @also) = @{$same};
-        $text .= 'slow: ' . sprintf("$WORDS{$worst->{kind}}, %.3g times as long as the rest: %s",
+        $text .= "$slow: " . sprintf("$WORDS{$worst->{kind}}, %.3g times as long as the rest: %s",
             $worst->{name} =~ s/:/ - /r, $worst->{factor}, $worst->{label}) . "\n";
         next if !@also;
         my @shown = @also > 3 ? @also[0 .. 2] : @also;

@@ -13,7 +13,7 @@ use Assay::Record;
 use Assay::Stats qw(median);
 use Assay::Units qw(dimension finite_number scale);
 
-our @EXPORT_OK = qw(groups orientation series);
+our @EXPORT_OK = qw(groups odd_ones orientation series);
 
 use constant SLICES => 3;    # of the rows of a sweep over sizes
 
@@ -30,7 +30,8 @@ my %HIGHER = (
 # series(HOW, PATH...): what these records measured, one element for each metric
 # (`program.name`), unit, kind of place and set of keys. HOW may have metrics, a
 # hash of those that are wanted (all, if it is empty), samples, if these are too,
-# and unverified, if a record will do whose only fault is that nothing was checked.
+# unverified, if a record will do whose only fault is that nothing was checked,
+# and unstable, if one will do that ended without an honest figure.
 # An element is a hash: metric, unit, kind (host, pair or device), keys, values
 # ({PLACE => [VALUE...]}, in the order of the records) and samples (the same, of
 # the last record).
@@ -88,7 +89,9 @@ sub _lines {
     );
     $record->read_file;
     my $good = $record->{class} eq q{}
-        || ($how->{unverified} && $record->{why} eq UNVERIFIED);
+        || ($how->{unverified} && $record->{why} eq UNVERIFIED)
+        || ($how->{unstable} && $record->{class} eq 'spoiled'
+        && ($record->{end} // q{}) eq 'unstable');
     return if !$good;
     for my $line (@lines) {
         my $samples = $record->{samples}{$line->[6]};
@@ -127,20 +130,78 @@ sub groups {
     my @series = @_;
 
     my (%family, @order);
-    for my $one (@series) {
-        next if !defined orientation($one->{unit});
+    for my $one (grep { defined orientation($_->{unit}) } @series) {
         my $id = "$one->{metric}\0$one->{kind}";
         push @order, $id if !$family{$id};
         push @{$family{$id}}, $one;
     }
-    return map { _families(@{$family{$_}}) } @order;
+    return map { _families(_pooled(@{$family{$_}})) } @order;
+}
+
+# odd_ones(SERIES...): places that were measured otherwise than most: texts such
+# as `n4: threads=1, most have 2`.
+sub odd_ones {
+    my @series = @_;
+
+    my $value = _of_places(@series);
+    my @odd;
+    for my $key (sort keys %{$value}) {
+        my (%count, $most);
+        $count{$_}++ for values %{$value->{$key}};
+        ($most) = grep { 2 * $count{$_} > keys %{$value->{$key}} } keys %count;
+        next if !defined $most || keys %count < 2;
+        push @odd, map {"$_: $key=$value->{$key}{$_}, most have $most"}
+            grep { $value->{$key}{$_} ne $most } sort keys %{$value->{$key}};
+    }
+    return @odd;
+}
+
+# The keys of which each place has one value only: {KEY => {PLACE => VALUE}}.
+sub _of_places {
+    my @series = @_;
+
+    my (%value, %varies);
+    my %all = map { ($_ => 1) } map { keys %{$_->{keys}} } @series;
+    for my $one (@series) {
+        for my $key (keys %all) {
+            my $has = $one->{keys}{$key} // q{-};
+            for my $place (keys %{$one->{values}}) {
+                $varies{$key} = 1 if ($value{$key}{$place} //= $has) ne $has;
+            }
+        }
+    }
+    delete @value{keys %varies};
+    return \%value;
+}
+
+# Series of one metric, of which those make one that differ only in what is a
+# place's own: a node that has fewer threads is to be compared, not left alone.
+sub _pooled {
+    my @series = @_;
+
+    my $own = _of_places(@series);
+    my (%pool, @order);
+    for my $one (@series) {
+        my %keys = %{$one->{keys}};
+        my @differ = grep {
+            my $key = $_;
+            my %seen = map { ($_ => 1) } values %{$own->{$key}};
+            keys %seen > 1
+        } keys %{$own};
+        delete @keys{@differ};
+        my $id = _text(\%keys);
+        push @order, $id if !$pool{$id};
+        my $pool = $pool{$id} //= {%{$one}, keys => \%keys, values => {}};
+        push @{$pool->{values}{$_}}, @{$one->{values}{$_}} for keys %{$one->{values}};
+    }
+    return map { $pool{$_} } @order;
 }
 
 # The series of one metric, apart by all keys but the one that rows differ in.
 sub _families {
     my @series = @_;
 
-    my ($row, @apart) = _row_key(@series);
+    my ($row, @apart) = row_key(@series);
     my (%part, @order);
     for my $one (@series) {
         my $id = join q{ }, map { "$_=" . ($one->{keys}{$_} // q{-}) } @apart;
@@ -150,8 +211,9 @@ sub _families {
     return map { _slices($row, $_, @{$part{$_}}) } @order;
 }
 
-# The numeric key of the most values, and the others that differ.
-sub _row_key {
+# row_key(SERIES...): the numeric key that has the most values, or undef, and the
+# others that differ.
+sub row_key {
     my @series = @_;
 
     my %values;

@@ -14,6 +14,7 @@ use POSIX ();
 our @EXPORT_OK = qw(draw format_of gnuplot script text);
 
 use constant MOST_NAMES => 64;    # nodes that are named at the axes
+use constant MOST_CURVES => 16;
 use constant LIMIT => 60;         # seconds that gnuplot may take
 
 my %TERMINAL = (
@@ -160,6 +161,28 @@ set label "slow" at graph 0.01, first $limit offset 0,0.6 textcolor rgb '#b0203a
 plot \$times using 1:2 with impulses linecolor rgb '#9fb8d0' linewidth 2, \\
      \$times using 1:2 with points pointtype 7 pointsize 0.8 linecolor rgb '#1f4e79'
 END
+}
+
+# curves(TITLE, KEY, {PLACE => {X => Y}}): a script that draws each place over a
+# key, both axes in logarithms where all is above zero.
+sub curves {
+    my ($title, $key, $at) = @_;
+
+    my @places = sort keys %{$at};
+    splice @places, MOST_CURVES if @places > MOST_CURVES;
+    my @all = map { values %{$at->{$_}} } @places;
+    my @x = map { keys %{$at->{$_}} } @places;
+    my $script = join q{}, map {
+        my $y = $at->{$places[$_]};
+        "\$p$_ << EOD\n" . join(q{}, map {"$_ $y->{$_}\n"} sort { $a <=> $b } keys %{$y}) . "EOD\n"
+    } 0 .. $#places;
+    $script .= 'set title ' . quoted($title) . "\nset xlabel " . quoted($key)
+        . "\nset grid\nset key outside below\n";
+    $script .= "set logscale y\n" if !grep { $_ <= 0 } @all;
+    $script .= "set logscale x 2\n" if !grep { $_ < 0 } @x;
+    return $script . 'plot ' . join(', ', map {
+        "\$p$_ using 1:2 with linespoints title " . quoted($places[$_])
+    } 0 .. $#places) . "\n";
 }
 
 # The same in characters, for a terminal: a digit says how many times as long.
