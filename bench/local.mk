@@ -4,6 +4,8 @@
 EXTRA_DIST += \
 	%D%/judge_scale \
 	%D%/msgrate-peers \
+	%D%/rma-peers \
+	%D%/rma_loop.c \
 	%D%/stream-peers \
 	%D%/stream-peers.awk \
 	# end of EXTRA_DIST

@@ -25,7 +25,7 @@ struct options {
     uint64_t size, tasks, trials, window; /* tasks 0: the CPUs */
     const char *sizes;                    /* "1..4G", instead; or NULL */
     int pairs, kind, transport, tasks_as, operation;
-    bool bidirectional, functional;
+    bool bidirectional, one_place, functional;
     double watchdog;
 };
 
@@ -61,8 +61,8 @@ void plan_make(struct plan *plan, struct assay_job *job,
                const struct options *opt);
 void plan_free(struct plan *plan);
 
-/* Blocks under way at once, of one task: as many as asked for, but for no more
- * than 64 MiB. */
+/* Blocks under way at once, of one task: as many as asked for, but where each has
+ * its place for no more than 64 MiB. */
 uint64_t plan_window(const struct plan *plan, uint64_t size);
 
 enum operation { GET, PUT, OPERATIONS };
@@ -79,10 +79,11 @@ struct scene {
 struct bench {
     const struct plan *plan;
     struct transport transport;
-    uint64_t size, window, stride; /* bytes, blocks of a task, bytes from block
-                                      to block */
-    uint64_t measurement;          /* counted, so that no two are alike */
-    char what[96];                 /* goes on, for the watchdog */
+    uint64_t size, window; /* bytes, blocks of a task */
+    uint64_t places;       /* of a task: as many as blocks, or one for all */
+    uint64_t stride;       /* bytes from place to place */
+    uint64_t measurement;  /* counted, so that no two are alike */
+    char what[96];         /* goes on, for the watchdog */
 };
 
 /* Collective, both. */

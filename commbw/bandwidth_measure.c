@@ -37,7 +37,7 @@ struct trial {
 static uint64_t place_of(const struct bench *bench, size_t thread,
                          uint64_t block)
 {
-    return (thread * bench->window + block) * bench->stride;
+    return (thread * bench->places + block) * bench->stride;
 }
 
 /* A block of this measurement as `rank` wrote it. */
@@ -74,7 +74,7 @@ static void fill(void *arg, size_t thread)
     struct bench *bench = t->bench;
     unsigned char *p = source(t);
 
-    for (uint64_t w = 0; p && w < bench->window; w++) {
+    for (uint64_t w = 0; p && w < bench->places; w++) {
         unsigned char *at = p + place_of(bench, thread, w);
         struct block b = block_of(t, bench->plan->job->rank, thread, w);
 
@@ -93,7 +93,7 @@ static void verify(void *arg, size_t thread)
     int writer;
     const unsigned char *p = sink(t, &writer);
 
-    for (uint64_t w = 0; p && w < bench->window; w++) {
+    for (uint64_t w = 0; p && w < bench->places; w++) {
         const unsigned char *at = p + place_of(bench, thread, w);
         struct block b = block_of(t, writer, thread, w);
 
@@ -115,9 +115,10 @@ static void move(const struct trial *t, size_t thread)
 {
     struct bench *bench = t->bench;
     struct transport *transport = &bench->transport;
+    uint64_t step = bench->places > 1 ? bench->stride : 0;
+    uint64_t at = place_of(bench, thread, 0);
 
-    for (uint64_t w = 0; w < bench->window; w++) {
-        uint64_t at = place_of(bench, thread, w);
+    for (uint64_t w = 0; w < bench->window; w++, at += step) {
         unsigned char *p = transport->buffer + at;
 
         if (t->operation == PUT)
@@ -361,7 +362,7 @@ static void touch(void *arg, size_t thread)
     struct bench *bench = arg;
     struct transport *t = &bench->transport;
 
-    for (uint64_t w = 0; w < bench->window; w++) {
+    for (uint64_t w = 0; w < bench->places; w++) {
         uint64_t at = place_of(bench, thread, w);
 
         if (t->window_bytes)
@@ -376,12 +377,14 @@ void bench_make(struct bench *bench, const struct plan *plan, uint64_t size)
     bool origin, target;
     uint64_t bytes;
 
-    *bench = (struct bench){.plan = plan,
-                            .size = size,
-                            .window = plan_window(plan, size),
-                            .stride = (size + LINE - 1) / LINE * LINE};
+    *bench = (struct bench){
+        .plan = plan,
+        .size = size,
+        .window = plan_window(plan, size),
+        .places = plan->opt->one_place ? 1 : plan_window(plan, size),
+        .stride = (size + LINE - 1) / LINE * LINE};
     roles(plan, &origin, &target);
-    bytes = bench->stride * (bench->window * plan->threads - 1) + size;
+    bytes = bench->stride * (bench->places * plan->threads - 1) + size;
     bench->transport = (struct transport){
         .kind = plan->transport,
         .job = plan->job,

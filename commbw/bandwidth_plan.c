@@ -116,7 +116,8 @@ static void plan_sizes(struct plan *plan)
 
 uint64_t plan_window(const struct plan *plan, uint64_t size)
 {
-    uint64_t fit = size > 0 ? window_bytes / size : plan->opt->window;
+    uint64_t fit = size > 0 && !plan->opt->one_place ? window_bytes / size
+                                                     : plan->opt->window;
 
     fit = fit > 0 ? fit : 1;
     return plan->opt->window < fit ? plan->opt->window : fit;
@@ -129,8 +130,9 @@ static uint64_t need_of(const struct plan *plan)
 
     for (size_t i = 0; i < plan->sizes.n; i++) {
         uint64_t size = plan->sizes.bytes[i];
-        uint64_t bytes = assay_product(assay_product(size + 64, plan->threads),
-                                       plan_window(plan, size));
+        uint64_t bytes =
+            assay_product(assay_product(size + 64, plan->threads),
+                          plan->opt->one_place ? 1 : plan_window(plan, size));
 
         most = bytes > most ? bytes : most;
     }

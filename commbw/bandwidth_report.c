@@ -58,6 +58,7 @@ void report_keys(const struct bench *bench, struct assay_fields *f)
     assay_fields_text(f, "tasks_as",
                       opt->tasks_as == AS_RANKS ? "ranks" : "threads");
     assay_fields_count(f, "window", bench->window);
+    assay_fields_count(f, "places", bench->places);
     assay_fields_text(
         f, "kind",
         opt->transport == TRANSPORT_MPI ? window_kind_words[opt->kind] : "own");

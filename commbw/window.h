@@ -42,7 +42,7 @@ struct window {
     MPI_Win win; /* displacements are bytes */
     MPI_Comm comm;
     enum window_kind kind;
-    unsigned char *base; /* of this rank, untouched by us; 64-byte aligned */
+    unsigned char *base; /* of this rank, untouched by us; 8-byte aligned */
     uint64_t bytes;      /* of this rank, as asked for */
     uint64_t *size;      /* [ranks of comm] the same of each */
 };
