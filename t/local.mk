@@ -188,6 +188,7 @@ long_tests += \
 	%D%/5530-sweep-faults.t \
 	%D%/6110-slurm-trouble.t \
 	%D%/6500-sweep.t \
+	%D%/6200-faults.t \
 	# end of long_tests
 
 # Files, and folders of which everything is distributed.
@@ -200,10 +201,13 @@ test_data += \
 	%D%/cluster/down \
 	%D%/cluster/exec \
 	%D%/cluster/fault \
+	%D%/cluster/faults \
 	%D%/cluster/lab.sh \
 	%D%/cluster/login-init \
 	%D%/cluster/node \
 	%D%/cluster/node-init \
+	%D%/cluster/run_link \
+	%D%/cluster/run_node \
 	%D%/cluster/slurm.conf.in \
 	%D%/cluster/spaces.sh \
 	%D%/cluster/up \
