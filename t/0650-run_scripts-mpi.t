@@ -186,6 +186,27 @@ subtest 'mpirun' => sub {
     script("$bin/id", 'echo 1000');
 };
 
+# ASSAY_NODES: a part of a job, or the one node of a run_script of one.
+subtest 'named nodes' => sub {
+    my $one = "$tree->{scripts}/run_stream";
+    is command({%{slurm('n[1-8]', '24(x8)')}, ASSAY_NODES => 'n5,n3'}, $overhead),
+        'srun --nodes=2 --nodelist=n3,n5 --mpi=pmix --ntasks=2 --ntasks-per-node=1'
+        . " --time=31 --kill-on-bad-exit=1 mpi_overhead --record={record} $SWEEP",
+        'two nodes of a job, in its order';
+    is command({%{slurm('n[1-8]', '24(x8)')}, ASSAY_NODES => 'n3,x1'}, $overhead) =~ s/ --map.*//r,
+        'mpirun -n 2 --host n3:1,x1:1', '... or not of it: without the scheduler';
+    like command({%{slurm('n[1-8]', '24(x8)')}, ASSAY_NODES => 'n3'}, $one),
+        qr/\Asrun --nodes=1 --nodelist=n3 --cpu-bind=none --mpi=none --ntasks=1 .* '?\S+.*stream'? --record=/,
+        'one node of a job, with all its CPUs';
+    like command({ASSAY_NODES => 'n3'}, $one), qr/\Ampirun -n 1 --host n3:1 --bind-to none /,
+        'one node, by mpirun';
+    like command({ASSAY_NODES => 'n3', ASSAY_LAUNCH => 'ssh {hosts}'}, $one), qr/\Assh n3 /,
+        '... by the words of a site';
+    unlike command({ASSAY_NODES => $host}, $one), qr/mpirun|srun/, 'this node: no launcher';
+    like command({ASSAY_NODES => 'n3,n4'}, $one), qr/\Aexit 2: .* names 2: 'assay sweep nodes run_stream'/,
+        'two of them for a run_script of one: exit 2';
+};
+
 subtest 'flux, and words of a site' => sub {
     script("$bin/flux", 'case $* in "getattr hostlist") echo "n[1-8]" ;; *) exit 1 ;; esac');
     my %flux = (FLUX_URI => 'local:///run/flux');

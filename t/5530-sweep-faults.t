@@ -99,6 +99,43 @@ subtest 'cut short' => sub {
     is $status, 3, '... and charged it is: exit 3';
 };
 
+# A scheduler: nodes that take no work, with its own reasons; a job that ends.
+subtest 'a scheduler' => sub {
+    slow();
+    my $bin = "$tree->{top}/bin";
+    mkdir $bin;
+    spew("$bin/scontrol", <<'END');
+#!/bin/sh
+case $* in
+*"show job"*) echo JobId=7 ;;
+*"show node"*)
+    echo 'NodeName=n1 Arch=x86_64 State=MIXED ThreadsPerCore=1'
+    echo 'NodeName=n2 Arch=x86_64 State=IDLE+DRAIN ThreadsPerCore=1 Reason=bad DIMM, slot 3 [root@2026-11-30T13:21:09]'
+    echo 'NodeName=n3 Arch=x86_64 State=DOWN* ThreadsPerCore=1 Reason=Not responding [slurm@2026-11-30T13:21:09]'
+    echo 'NodeName=n4 Arch=x86_64 State=ALLOCATED ThreadsPerCore=1' ;;
+*) exit 1 ;;
+esac
+END
+    spew("$bin/squeue", "#!/bin/sh\necho \${LEFT-1:00:00}\n");
+    spew("$bin/sinfo", "#!/bin/sh\ncase \$* in *=main*) printf 'n%s\\n' 1 1 2 3 4 5 ;; esac\n");
+    chmod 0755, glob "'$bin'/*";
+    my %job = (PATH => "$bin:$ENV{PATH}", SLURM_JOB_ID => 7, SLURM_JOB_NODELIST => 'n[1,4]');
+    my ($status, $out) = sweep(\%job, 'nodes', '--partition', 'main', '--strict', '--name', 'five', $stream);
+    is $status, 5, 'two of five nodes of a partition, under --strict: exit 5';
+    is statuses('five'), 'n1=valid n2,n3,n5=notrun n4=valid', '... each is accounted for';
+    like $out, qr/^  n2: idle\+drain: bad DIMM, slot 3 \[root@\S+\]$/m, '... in the scheduler\'s words';
+    like $out, qr/^  n3: down\*: Not responding \[slurm@\S+\]$/m, '... all of them';
+    like $out, qr/^  n5: the scheduler does not know this node$/m, '... or for want of any';
+    ($status) = sweep(\%job, 'nodes', '--partition', 'nosuch', $stream);
+    is $status, 2, 'no such partition: exit 2';
+
+    my ($end, undef, $err) = sweep({%job, LEFT => '0:03', BUSY => 2}, 'nodes', '--nodes', 'n1,n4',
+        '--at-once', 1, '--name', 'late', $stream);
+    is $end, 3, 'the end of the job comes: exit 3';
+    like $err, qr/the job ends in -?\d+ s, and a run takes \d+ s; to go on:/, '... says so';
+    is statuses('late'), 'n1=valid', '... and begins nothing that it would cut short';
+};
+
 sub slurp_quiet {
     my ($file) = @_;
 
