@@ -34,7 +34,7 @@ sub manmem {
 
     $command =~ s/HOST/MANMEM --backend=host/g;
     $command =~ s/MANMEM/'$path'/g;
-    $command =~ s{PROGRAMS}{$build/t/programs}g;
+    $command =~ s{PROGRAMS}{'$build/t/programs'}g;
     return probe($command);
 }
 
