@@ -180,6 +180,7 @@ long_tests += \
 	%D%/1070-stream-kernels.t \
 	%D%/1080-stream-memcheck.t \
 	%D%/3090-bandwidth-long.t \
+	%D%/3095-bandwidth-rails.t \
 	%D%/3650-launch-slurm.t \
 	%D%/6000-cluster.t \
 	%D%/6100-slurm-launch.t \
