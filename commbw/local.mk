@@ -3,6 +3,7 @@
 
 commbw_programs = \
 	%D%/indexgather \
+	%D%/jobstream \
 	%D%/ra \
 	# end of commbw_programs
 
@@ -133,6 +134,20 @@ t_unit_commbw_words_SOURCES = \
 	$(commbw_window) \
 	# end of %C%_ra_SOURCES
 %C%_ra_LDADD = lib/libassaympi.a $(LDADD) $(MPI_LIBS)
+
+%C%_jobstream_SOURCES = \
+	%D%/jobstream.h \
+	%D%/jobstream_main.c \
+	%D%/jobstream_measure.c \
+	%D%/jobstream_options.c \
+	%D%/jobstream_plan.c \
+	%D%/jobstream_report.c \
+	%D%/share.c \
+	%D%/share.h \
+	$(commbw_paths) \
+	$(commbw_window) \
+	# end of %C%_jobstream_SOURCES
+%C%_jobstream_LDADD = lib/libassaympi.a $(LDADD) $(MPI_LIBS)
 
 # The same with words that go wrong on demand.
 t_programs_indexgather_faulty_SOURCES = \

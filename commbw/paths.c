@@ -181,7 +181,7 @@ static int machine_packages(void)
     return packages;
 }
 
-static const char *confined(const struct assay_job *job)
+const char *paths_confined(const struct assay_job *job)
 {
     int mine =
             assay_machine(job->run)->npackages == 1 && machine_packages() > 1,
@@ -253,7 +253,7 @@ void paths_find(struct paths *paths, struct assay_job *job, paths_move_f *move,
     for (size_t n = 0; n < job->map.nodes; n++)
         nodes[n] = all[rank_on(job, n, 0)];
     conclude(paths, job, nodes);
-    paths->confined = confined(job);
+    paths->confined = paths_confined(job);
     free(p.buffer);
     free(all);
     free(nodes);

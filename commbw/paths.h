@@ -36,6 +36,9 @@ struct paths {
 void paths_find(struct paths *paths, struct assay_job *job, paths_move_f *move,
                 void *arg);
 
+/* That alone, without moving anything. Collective. */
+const char *paths_confined(const struct assay_job *job);
+
 /* Append nics, nic_share, pshm, colocales and confined. */
 void paths_fields(const struct paths *paths, struct assay_fields *f);
 

@@ -462,7 +462,9 @@ static void record_open(struct assay_run *run)
     last_line = run->member ? run->member->last_line : NULL;
     signals_catch(run->record);
     assay_fields_count(&f, "version", 1);
-    assay_fields_text(&f, "bench", run->program->name);
+    assay_fields_text(&f, "bench",
+                      run->program->bench ? run->program->bench
+                                          : run->program->name);
     assay_fields_text(&f, "program", "assay " PACKAGE_VERSION);
     assay_fields_text(&f, "time", assay_utc(utc));
     emit(run, "record", &f);

@@ -30,6 +30,7 @@ enum assay_exit {
 
 struct assay_program {
     const char *name;    /* as in metric names: "stream" */
+    const char *bench;   /* that name, where the program has another; or NULL */
     const char *summary; /* one sentence of --help */
     const struct assay_option *table;
     const char *notes; /* closing lines of --help, or NULL */
