@@ -33,6 +33,9 @@ extern const char *const gatherers_words[];
 extern const char *const distribution_words[];
 extern const struct assay_program indexgather_program;
 
+/* What MPI must bear of threads: all that they do, unless there is one. */
+int gather_level(const void *options);
+
 /* One task: a thread with indices of its own. */
 struct task {
     struct gather *gather;

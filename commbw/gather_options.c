@@ -53,3 +53,10 @@ const struct assay_program indexgather_program = {
              "MPI, with two ranks or\n"
              "more; numbers of words take K, M and G, powers of 1024.",
 };
+
+int gather_level(const void *options)
+{
+    const struct options *opt = options;
+
+    return opt->tasks == 1 ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE;
+}

@@ -10,6 +10,7 @@ commbw_programs = \
 if MPI
 bench_PROGRAMS += $(commbw_programs)
 test_programs += t/programs/indexgather_faulty t/programs/ra_faulty
+test_programs += t/programs/jobstream_faulty
 endif
 
 # One-sided access, which all of them share.
@@ -149,7 +150,17 @@ t_unit_commbw_words_SOURCES = \
 	# end of %C%_jobstream_SOURCES
 %C%_jobstream_LDADD = lib/libassaympi.a $(LDADD) $(MPI_LIBS)
 
+unit_tests += t/unit/share
+t_unit_share_SOURCES = t/unit/share.c %D%/share.c %D%/share.h
+
 # The same with words that go wrong on demand.
+t_programs_jobstream_faulty_SOURCES = \
+	t/programs/mpi_arrays.c \
+	$(%C%_jobstream_SOURCES) \
+	# end of t_programs_jobstream_faulty_SOURCES
+t_programs_jobstream_faulty_LDADD = $(%C%_jobstream_LDADD)
+t_programs_jobstream_faulty_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=assay_arrays_map
 t_programs_indexgather_faulty_SOURCES = \
 	t/programs/mpi_words.c \
 	$(%C%_indexgather_SOURCES) \

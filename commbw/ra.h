@@ -35,6 +35,9 @@ extern const char *const distribution_words[];
 extern const char *const atomic_words[];
 extern const struct assay_program ra_program;
 
+/* What MPI must bear of threads: all that they do, unless there is one. */
+int ra_level(const void *options);
+
 /* Updates first .. first + n - 1 of the job's: x(offset + first + 1) and on of
  * the stream. */
 struct stretch {

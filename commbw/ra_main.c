@@ -18,7 +18,7 @@ int main(int argc, char **argv)
                           .buffer = 1024,
                           .watchdog = 120};
     const struct assay_needs needs = {
-        .least = 2, .thread_level = MPI_THREAD_MULTIPLE, .watchdog = 120};
+        .least = 2, .level_for = ra_level, .watchdog = 120};
     struct assay_job *job =
         assay_job_start(argc, argv, &ra_program, &opt, &needs);
     struct ra ra;

@@ -51,3 +51,10 @@ const struct assay_program ra_program = {
              "second. Start it\nunder MPI, with two ranks or more; numbers of "
              "words take K, M and G, powers of 1024.",
 };
+
+int ra_level(const void *options)
+{
+    const struct options *opt = options;
+
+    return opt->tasks == 1 ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE;
+}

@@ -7,6 +7,7 @@ dist_man_MANS += \
 	%D%/assay-sweep.7 \
 	%D%/assay.1 \
 	%D%/manmem.1 \
+	%D%/jobstream.1 \
 	%D%/mpi_overhead.1 \
 	%D%/msgrate.1 \
 	%D%/pmi2.1 \
@@ -14,6 +15,7 @@ dist_man_MANS += \
 	%D%/run_manmem.1 \
 	%D%/indexgather.1 \
 	%D%/ra.1 \
+	%D%/run_commbw.1 \
 	%D%/run_mpi_overhead.1 \
 	%D%/run_msgrate.1 \
 	%D%/run_stream.1 \

@@ -17,6 +17,7 @@ dist_perl_DATA += \
 	%D%/Assay/Launch.pm \
 	%D%/Assay/Ledger.pm \
 	%D%/Assay/Lint.pm \
+	%D%/Assay/Matrix.pm \
 	%D%/Assay/Nodes.pm \
 	%D%/Assay/Picture.pm \
 	%D%/Assay/Places.pm \

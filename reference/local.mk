@@ -2,15 +2,17 @@
 
 references += \
 	%D%/any-machine.ref \
-	%D%/functional/manmem.ref \
+	%D%/dual-rail-genoa/indexgather.ref \
+	%D%/dual-rail-genoa/ra.ref \
+	%D%/dual-rail-genoa/simpleBandwidth.ref \
+	%D%/dual-rail-genoa/jobstream.ref \
 	%D%/functional/indexgather.ref \
+	%D%/functional/manmem.ref \
 	%D%/functional/mpi_overhead.ref \
 	%D%/functional/msgrate.ref \
 	%D%/functional/ra.ref \
-	%D%/dual-rail-genoa/simpleBandwidth.ref \
-	%D%/functional/mpi_overhead.ref \
-	%D%/functional/msgrate.ref \
 	%D%/functional/simpleBandwidth.ref \
+	%D%/functional/jobstream.ref \
 	%D%/hosts \
 	%D%/manmem-mi210-hip/manmem.ref \
 	%D%/manmem-mi210-scale/manmem.ref \

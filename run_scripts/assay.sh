@@ -28,7 +28,11 @@
 #
 # A run_script that calls assay_place_job sets assay_job=yes before it calls
 # assay_options, which then takes --functional, --as-root and -p too, and
-# assay_modes to further options without a value, which end up in assay_mode.
+# assay_modes to further options without a value, which end up in assay_mode,
+# and assay_values to those with one, each given to its function assay_value,
+# which says what of them tells its runs apart (assay_say).
+# assay_wrapper and the blank-separated assay_wrapper_words are what each rank
+# runs before its program; with assay_unbound=yes no launcher binds ranks.
 # One whose places are devices sets assay_gpus=yes, and takes --devices=N.
 #
 # Exit status of every run_script: that of `assay judge` (0 pass, 1 FAIL,
@@ -63,7 +67,10 @@ assay_mode=
 assay_pairs=
 assay_wrong=
 assay_said=
-: "${assay_job:=no}" "${assay_modes:=}" "${assay_gpus:=no}"
+: "${assay_job:=no}" "${assay_modes:=}" "${assay_values:=}" "${assay_gpus:=no}"
+assay_wrapper=
+assay_wrapper_words=
+assay_unbound=no
 assay_devices=
 [ "$assay_gpus" = no ] || assay_devices=${ASSAY_DEVICES:-}
 assay_there=no
@@ -152,6 +159,13 @@ assay_long() {
         [ -n "$assay_devices" ] || assay_devices=-
         return ;;
     esac
+    for name in $assay_values; do
+        case $1 in
+        "$name="*)
+            assay_value "$name" "${1#*=}"
+            return ;;
+        esac
+    done
     for mode in $assay_modes; do
         [ "$mode" = "$1" ] || continue
         case $assay_mode in
@@ -339,8 +353,9 @@ assay_program() {
     build)
         case $1 in
         mpi_overhead | msgrate) printf '%s\n' "$assay_programs/smb/$1" ;;
-        simpleBandwidth) printf '%s\n' "$assay_programs/commbw/$1" ;;
         pmi2 | pmi2_rank | mpi_init) printf '%s\n' "$assay_programs/launch/$1" ;;
+        simpleBandwidth | indexgather | ra | jobstream)
+            printf '%s\n' "$assay_programs/commbw/$1" ;;
         *) printf '%s\n' "$assay_programs/$1/$1" ;;
         esac ;;
     *) printf '%s\n' "$assay_programs/$1" ;;
@@ -393,6 +408,10 @@ assay_launch_job() {
     [ -x "$program" ] ||
         assay_refuse "$program: not there: this build found no MPI," \
             "or it is not complete"
+    if [ -n "$assay_wrapper" ]; then
+        # shellcheck disable=SC2086 # split on purpose
+        set -- "$assay_wrapper" $assay_wrapper_words "$@"
+    fi
     ranks=$((assay_count * assay_ppn))
     later=$((assay_limit + 15))
     assay_choose_launcher
@@ -454,7 +473,7 @@ assay_launch_srun() {
         set -- "--cpus-per-task=$SLURM_CPUS_PER_TASK" "$@"
     set -- "--ntasks=$ranks" "--ntasks-per-node=$assay_ppn" "$@"
     [ -z "$pmi" ] || set -- "--mpi=$pmi" "$@"
-    [ "$assay_there" = no ] || set -- --cpu-bind=none "$@"
+    [ "$assay_there,$assay_unbound" = no,no ] || set -- --cpu-bind=none "$@"
     if [ -n "${ASSAY_NODES:-}" ]; then
         assay_host_list ''
         set -- "--nodelist=$list" "$@"
@@ -473,7 +492,7 @@ assay_host_list() {
 # As root it runs by an explicit switch only, its own or ours.
 assay_launch_openmpi() {
     set -- --map-by "ppr:$assay_ppn:node" --timeout "$later" "$@"
-    [ "$assay_there" = no ] || set -- --bind-to none "$@"
+    [ "$assay_there,$assay_unbound" = no,no ] || set -- --bind-to none "$@"
     [ "$assay_functional" = no ] || set -- --oversubscribe "$@"
     case $assay_launcher in
     hosts)

@@ -5,6 +5,7 @@
 filled_scripts += \
 	%D%/run_launch.in \
 	%D%/run_manmem.in \
+	%D%/run_commbw.in \
 	%D%/run_mpi_overhead.in \
 	%D%/run_msgrate.in \
 	%D%/run_stream.in \
@@ -15,6 +16,7 @@ filled_files += \
 
 dist_runscript_DATA += \
 	%D%/assay.sh \
+	%D%/commbw_rank \
 	# end of dist_runscript_DATA
 
 fill_here = $(SED) \
@@ -39,6 +41,7 @@ fill_installed = $(SED) \
 
 %D%/run_launch: $(srcdir)/%D%/run_launch.in Makefile
 %D%/run_manmem: $(srcdir)/%D%/run_manmem.in Makefile
+%D%/run_commbw: $(srcdir)/%D%/run_commbw.in Makefile
 %D%/run_mpi_overhead: $(srcdir)/%D%/run_mpi_overhead.in Makefile
 %D%/run_msgrate: $(srcdir)/%D%/run_msgrate.in Makefile
 %D%/run_stream: $(srcdir)/%D%/run_stream.in Makefile

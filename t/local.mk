@@ -100,6 +100,7 @@ test_scripts += \
 	%D%/0750-references-smb.t \
 	%D%/0760-references-bandwidth.t \
 	%D%/0760-references-manmem.t \
+	%D%/0770-references-commbw.t \
 	%D%/1000-stream-layouts.t \
 	%D%/1010-stream-record.t \
 	%D%/1020-stream-options.t \
@@ -125,6 +126,8 @@ test_scripts += \
 	%D%/4040-run_manmem.t \
 	%D%/3200-indexgather.t \
 	%D%/3300-ra.t \
+	%D%/3330-jobstream.t \
+	%D%/3400-commbw-matrix.t \
 	%D%/5500-blame.t \
 	%D%/5510-tournament.t \
 	%D%/5520-sweep.t \
@@ -170,6 +173,7 @@ mpi_tests += \
 	%D%/3000-window.t \
 	%D%/3200-indexgather.t \
 	%D%/3300-ra.t \
+	%D%/3330-jobstream.t \
 	%D%/3010-bandwidth.t \
 	%D%/3020-bandwidth-faults.t \
 	%D%/3030-bandwidth-transports.t \
@@ -186,6 +190,7 @@ long_tests += \
 	%D%/6100-slurm-launch.t \
 	%D%/6150-slurm-smb.t \
 	%D%/3210-words.t \
+	%D%/3410-two-rails.t \
 	%D%/5530-sweep-faults.t \
 	%D%/6110-slurm-trouble.t \
 	%D%/6500-sweep.t \

@@ -44,6 +44,7 @@ END
 
 my %command = (
     attempt => \&Assay::RunScript::main,
+    folder  => \&_command_folder,
     judge   => \&_command_judge,
     nodes   => \&Assay::Nodes::main,
     run     => \&_command_run,
@@ -253,6 +254,12 @@ sub _ending {
 # show, judge, verify
 ##
 
+# The name of a new campaign's folder, for run_scripts that make several attempts.
+sub _command_folder {
+    print absolute(new_folder('results')), "\n";
+    return 0;
+}
+
 sub _results_argument {
     my @arguments = @_;
 
@@ -354,7 +361,7 @@ run_script with other options are owed each for itself, and judged together. Not
 runs beside it: the folder is locked. A campaign that was interrupted goes on
 under its C<--name>; the attempt that was cut short is entered as spoiled.
 
-B<attempt> and B<nodes> are what run_scripts call; see F<run_scripts/assay.sh>.
+B<attempt>, B<folder> and B<nodes> are what run_scripts call; see F<run_scripts/assay.sh>.
 
 The form of the folder is described in assay-campaign(5).
 

@@ -357,7 +357,8 @@ sub _ask {
     delete $rest{ranks} if $kind eq 'pair' && $series->{across};
     my $text = join "\0", map {"$_=$rest{$_}"} sort keys %rest;
     $ask{sig}{$_} = $self->_sig("$text\0take=$TAKE[$_]") for 0 .. $#TAKE;
-    my ($lacking) = grep { !defined $keys->{$_} } @{$series->{each}};
+    my ($lacking) = grep { !defined $keys->{$_} && !$series->{optional}{$_} }
+        @{$series->{each}};
     $ask{trouble} = !defined $scale ? "unknown unit '$unit'"
         : _other_dimension($series, $unit) || (defined $lacking
             ? "no key $lacking on the metric line" : undef);

@@ -178,12 +178,13 @@ sub _where {
 
 sub _each {
     my ($text) = @_;
-    my @keys = split q{ }, $text;
-    my %seen;
+    my (@keys, %seen);
 
-    for my $key (@keys) {
-        return (undef, "not a key: '$key'") if $key !~ $OPTION;
+    for my $word (split q{ }, $text) {
+        my $key = $word =~ s/[?]\z//r;
+        return (undef, "not a key: '$word'") if $key !~ $OPTION;
         return (undef, "'$key' stands twice") if $seen{$key}++;
+        push @keys, $word;
     }
     return \@keys;
 }
@@ -351,7 +352,9 @@ sub _close {
         $clause->{$key} = $DEFAULT{$key} if !defined $clause->{$key};
     }
     $clause->{where} ||= {};
-    $clause->{each} ||= [];
+    my @each = @{$clause->{each} || []};
+    $clause->{optional} = {map { (s/[?]\z//r => 1) } grep {/[?]\z/} @each};
+    $clause->{each} = [map {s/[?]\z//r} @each];
     push @{$self->{clauses}}, $clause;
     return;
 }
@@ -425,7 +428,8 @@ except C<rule> and C<limit[...]>:
 
   metric       PROGRAM.NAME
   where        KEY=VALUE ...: exact; host, pair and device may be fixed too
-  each         KEY ...: a point for each combination of values
+  each         KEY ...: a point for each combination of values; KEY? may be
+               missing on a line, which is then a value too
   scope        every node | every pair | every device | system
   across       sum | min | median | max: of the lines of one record
   statistic    min | median | mean | max | pNN | cv

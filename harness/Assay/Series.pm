@@ -43,6 +43,7 @@ sub _series {
         at         => %at ? \%at : undef,
         functional => defined $functional && $functional eq 'yes' ? 1 : 0,
         each       => $each,
+        optional   => $clause->{optional},
         rules      => $clause->{rules},
         facts => [map { @{$_->{keys}} } @{$clause->{rules}}],
         map { $_ => $clause->{$_} } qw(scope across take),

@@ -230,7 +230,8 @@ sub row_text {
     my ($clause, $row) = @_;
     my $keys = row_keys($clause, $row);
     return q{} if $row eq $NO_ROW;
-    return join q{ }, map {"$_=$keys->{$_}"} @{$clause->{each}};
+    return join q{ }, map {"$_=$keys->{$_}"}
+        grep { $keys->{$_} ne q{} || !$clause->{optional}{$_} } @{$clause->{each}};
 }
 
 # Whether a record may belong to a series: nothing it says rules that out.

@@ -1,0 +1,70 @@
+#!/usr/bin/perl
+#
+# run_commbw on two emulated nodes with two interfaces of limited rate each:
+# messages use both, two ranks with one each do, and where the bytes of a column
+# of two went over one, its cell says so.
+
+use 5.016;
+use strict;
+use warnings;
+
+use FindBin;
+use Test::More;
+
+use lib $FindBin::Bin;
+use Mpi;
+use Probe;
+use Cluster;
+
+plan skip_all => missing('commbw/indexgather') if missing('commbw/indexgather');
+
+# Less than the CPUs can do, however busy: the interfaces decide.
+cluster_up(qw(--rails 2 --rate 100mbit 2));
+my $results = "$ENV{CLUSTER}/results";
+my @salloc = qw(salloc -Q -N2 --exclusive);
+my @options = (qw(--functional --as-root --tasks=1 --nics=rail1,rail2 -t 60 -r), $results);
+
+sub run_cell {
+    my ($column, $benchmark) = @_;
+    return on_login(@salloc, program('run_scripts/run_commbw'), @options,
+        "--column=$column", "--benchmark=$benchmark");
+}
+
+# The cells of a row of the table, as texts.
+sub row {
+    my ($name) = @_;
+    my ($status, $out) = output($^X, program('harness/assay'), 'matrix', $results);
+    my ($line) = grep {/^\Q$name\E/} split /\n/, $out;
+    return split /\s*[|]\s*/, $line // q{};
+}
+
+for my $cell ([1, 'indexgather'], [2, 'indexgather'], [1, 'simpleBandwidth'],
+    [6, 'simpleBandwidth'], [3, 'ra']) {
+    my ($status, $out) = run_cell(@{$cell});
+    is $status, $cell->[0] == 3 ? 5 : 0, "column $cell->[0], $cell->[1]" or diag $out;
+}
+
+my @gather = row('indexgather');
+my ($one, $two) = map { s/f\z//r } @gather[1, 2];
+like "$one $two", qr/\A[\d.e-]+ [\d.e-]+\z/, 'indexgather has figures over one rail and two';
+cmp_ok $two, '>', 1.4 * $one, "... messages run nearly twice as fast: $one, $two GB/s";
+for my $row (qw(PUT GET)) {
+    my @cells = row($row);
+    my ($alone, $both) = map { s/f\z//r } @cells[1, 6];
+    cmp_ok $both, '>', 1.3 * $alone, "$row: two ranks with a rail each: $alone, $both GB/s";
+}
+like +(row('ra-rmo'))[3], qr/\ANOTRUN\[\d\]\z/, 'what this machine lacks is NOTRUN';
+is +(row('ra-rmo'))[4], q{-}, '... and what was not run has no cell';
+
+# Small messages do not stripe: the column's cell must not pass for two rails.
+my ($status, $out) = on_login('rm', '-rf', $results);
+($status, $out) = on_login(@salloc, 'env', 'OMPI_MCA_btl_tcp_if_include=rail1',
+    program('run_scripts/run_commbw'), @options[0 .. 2], '--nics=rail1,rail1', @options[4 .. $#options],
+    '--column=2', '--benchmark=indexgather');
+my ($cell) = (row('indexgather'))[2];
+like $cell, qr/\ANOTRUN\[1\]\z/, 'a column of two rails whose bytes went over one has no figure';
+($status, $out) = output($^X, program('harness/assay'), 'matrix', $results);
+like $out, qr/^\[1\] asked for nics=2; nics=1 is what the counters say \(n1:rail1 n2:rail1\)/m,
+    '... and the interfaces that carried them are named';
+
+done_testing;

@@ -1,0 +1,42 @@
+/* mpi_arrays.c - a word of stream's arrays that goes wrong, on demand: linked
+ * before MPI, with --wrap=assay_arrays_map.
+ *
+ * MPI_ARRAY=ARRAY:RANK:N: after barrier N of that rank, a bit of the array's
+ * last element changes. */
+#include "config.h"
+
+#include <mpi.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lib/team.h"
+
+static struct assay_arrays *arrays;
+
+int __real_assay_arrays_map(struct assay_arrays *a, enum assay_type type,
+                            uint64_t n, enum assay_hugepages huge, int node);
+int __wrap_assay_arrays_map(struct assay_arrays *a, enum assay_type type,
+                            uint64_t n, enum assay_hugepages huge, int node);
+
+int __wrap_assay_arrays_map(struct assay_arrays *a, enum assay_type type,
+                            uint64_t n, enum assay_hugepages huge, int node)
+{
+    arrays = a;
+    return __real_assay_arrays_map(a, type, n, huge, node);
+}
+
+int MPI_Barrier(MPI_Comm comm)
+{
+    static int calls;
+    const char *fault = getenv("MPI_ARRAY");
+    int code = PMPI_Barrier(comm), array, whom, when, rank;
+
+    if (!arrays || !fault ||
+        sscanf(fault, "%d:%d:%d", &array, &whom, &when) != 3)
+        return code;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == whom && ++calls == when)
+        ((uint64_t *)arrays->base[array])[arrays->n - 1] ^= UINT64_C(1) << 40;
+    return code;
+}
