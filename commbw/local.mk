@@ -27,7 +27,13 @@ commbw_paths = \
 	%D%/paths.h \
 	# end of commbw_paths
 
-unit_tests += t/unit/counters
+unit_tests += t/unit/bandwidth t/unit/counters
+t_unit_bandwidth_SOURCES = \
+	t/unit/bandwidth.c \
+	%D%/block.c \
+	%D%/locales.c \
+	%D%/sizes.c \
+	# end of t_unit_bandwidth_SOURCES
 t_unit_counters_SOURCES = t/unit/counters.c %D%/counters.c %D%/counters.h
 
 if MPI

@@ -32,6 +32,7 @@ static uint64_t low_bits(const struct transport *t)
 static void mpi_open(struct transport *t)
 {
     struct own *own = calloc(1, sizeof(*own));
+    uint64_t low;
 
     if (!own)
         assay_die(t->job->run, ASSAY_BROKEN, "window: %s", strerror(ENOMEM));
@@ -40,8 +41,9 @@ static void mpi_open(struct transport *t)
                 t->window_bytes);
     t->window = own->window.base;
     own->bytes = t->buffer_bytes ? t->buffer_bytes + PAGE : 0;
+    low = low_bits(t);
     own->memory = transport_map(t, own->bytes);
-    t->buffer = own->memory + low_bits(t);
+    t->buffer = own->memory ? own->memory + low : NULL;
 }
 
 static void mpi_close(struct transport *t)

@@ -23,7 +23,7 @@ $ENV{CLUSTER} = cluster_dir();
 cluster_up('--rails', 2, '--rate', '800mbit', '--share', dirname(program('commbw')), 2);
 my $record = "$ENV{CLUSTER}/record";
 
-my @ob1 = qw(OMPI_MCA_pml=ob1 OMPI_MCA_btl=tcp,self,vader OMPI_MCA_osc=^ucx);
+my @ob1 = ('OMPI_MCA_pml=ob1', 'OMPI_MCA_btl=tcp,self,vader', 'OMPI_MCA_osc=^ucx');
 
 # Run on both nodes; returns status, output, record.
 sub two {
