@@ -152,7 +152,7 @@ subtest 'going on' => sub {
 
 # The tree's name has a blank: so the script's is quoted where options follow.
 subtest 'run_scripts with options' => sub {
-    promise('runs = 2');
+    promise('runs = 1');
     my $odd = q{--odd=a b$(touch made)'"};
     my @with = ($script, "'$script' -- --odd=1", qq{'$script' -- "--odd=a b\$(touch made)'\\""});
     my @run = ('run', '--system', 'promised', '--name', 'with');
@@ -160,26 +160,26 @@ subtest 'run_scripts with options' => sub {
     is $status, 0, 'with options, and without' or diag $out . $err;
     my @attempts = grep { $_->{kind} eq 'attempt' } Assay::Ledger->new("$results/with")->entries;
     is join(', ', map { $_->{options} // 'none' } @attempts),
-        "none, none, -- --odd=1, -- --odd=1, -- '--odd=a b\$(touch made)'\\''\"', -- '--odd=a b\$(touch made)'\\''\"'",
+        "none, -- --odd=1, -- '--odd=a b\$(touch made)'\\''\"'",
         'each is owed for itself, and the ledger has its options';
     my @begun = grep { $_->{kind} eq 'begin' } Assay::Ledger->new("$results/with")->entries;
     is_deeply [map { $_->{options} } @begun], [map { $_->{options} } @attempts], '... from the beginning';
-    like slurp("$results/with/0005-run_stream/stdout"), qr/^option: \Q$odd\E$/m,
+    like slurp("$results/with/0003-run_stream/stdout"), qr/^option: \Q$odd\E$/m,
         'a word with blanks and quotes is one word';
     ok !-e 'made', '... of which nothing is expanded';
     like $out, qr/median 100 MB\/s/, 'they are judged together';
     ($status, $out) = campaign(@run, @with);
-    is scalar(my @six = split q{ }, statuses('with')), 6, 'once more: nothing is owed';
+    is statuses('with'), 'valid valid valid', 'once more: nothing is owed';
     ($status, $out) = campaign('show', "$results/with");
-    like $out, qr/attempt 3: valid \(of -- --odd=1\)/, 'show names them';
+    like $out, qr/attempt 2: valid \(of -- --odd=1\)/, 'show names them';
 
-    is +(run_command($script, '-m', 'promised', '-r', "$results/hand", '--', '--odd=1'))[0], 3,
-        'one of two, by hand';
+    is +(run_command($script, '-m', 'promised', '-r', "$results/hand", '--', '--odd=1'))[0], 0,
+        'one by hand';
     $run[-1] = 'hand';
     campaign(@run, "'$script' -- --odd=1");
-    is statuses('hand'), 'valid valid', '... counts for the same options';
+    is statuses('hand'), 'valid', '... counts for the same options';
     campaign(@run, $script);
-    is statuses('hand'), 'valid valid valid valid', '... and for no others';
+    is statuses('hand'), 'valid valid', '... and for no others';
 
     my %refused = (
         "'$script' -r elsewhere"   => qr/-r: a campaign says that itself/,

@@ -100,9 +100,7 @@ SKIP: {
     like $run->{err}, qr/^mpi_overhead: data: wrong data: error 1, tolerance 0$/m, '... it alone';
     $run = job(2, $faulty, '-m 100 -i 400 @', 'MPI_FAULT=middle:1 MPI_FAULT_CALL=30');
     is $run->{status}, 1, 'or of a short one, with others behind it in the same sample';
-    $run = job(2, $faulty, '-m 256K -i 10 @', 'MPI_FAULT=none:1');
-    isnt $run->{status}, 1, '... and no fault without one';
-    for my $fault (qw(die:1 hang:1 hang:0)) {
+    for my $fault (qw(die:1 hang:1)) {
         $start = time;
         $run = job(2, $faulty, '--sizes=8,16 -i 20 --watchdog=2 @',
             "MPI_FAULT=$fault MPI_FAULT_BYTES=16");
