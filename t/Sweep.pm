@@ -40,7 +40,12 @@ script("$tree->{top}/there", <<"END");
 [ -z "\${BUSY-}" ] || sleep "\$BUSY"
 hosts=\$1
 shift
-case " \${DEAD-} " in *" \$hosts "*) exit 1 ;; esac
+case " \${DEAD-} " in
+*" \$hosts "*)
+    echo "stream: the memory is gone" >&2
+    echo "srun: error: \$hosts: task 0: Exited with exit code 1" >&2
+    exit 1 ;;
+esac
 export STANDIN_HOST=\$hosts
 while read -r place rate; do
     [ "\$place" != "\$hosts" ] || export RATE="\$rate"

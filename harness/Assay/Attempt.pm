@@ -403,10 +403,11 @@ sub _last_line {
 
     my $in = open_plain($file) // return;
     my $size = -s $in;
-    seek $in, $size - 500, 0 if $size > 500;
+    seek $in, $size - 2000, 0 if $size > 2000;
     my @lines = grep {/[[:alnum:]]/} <$in>;
     return if !@lines;
-    return substr $lines[-1] =~ s/\s+\z//r, 0, 200;
+    my ($last) = grep { !Assay::Nodes::is_chatter($_) } reverse @lines;
+    return substr +($last // $lines[-1]) =~ s/\s+\z//r, 0, 200;
 }
 
 sub _ends_in_newline {

@@ -379,6 +379,10 @@ sub allocate {
         '--job-name=assay_sweep', '--quiet', @command);
 }
 
+# Whether a line is a launcher's account of how a program ended, which says less
+# than what the program said before.
+sub is_chatter { return $_[0] =~ /\A(?:srun|slurmstepd(?:-\S+)?): / }
+
 # A sentence on what the scheduler's variables say, or nothing.
 sub describe {
     my ($host) = @_;
