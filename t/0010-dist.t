@@ -51,7 +51,32 @@ my @mute = grep { !-x "$source/$_" }
     qw(bootstrap quickstart .ci/run harness/assay build-aux/check-matrix);
 is( "@mute", '', 'commands are executable' );
 
+# What stands twice in a list can't be installed.
+my @twice = map { my $file = $_; map {"$file: $_"} twice( slurp($file) ) }
+    grep {m{(?:^|/)local\.mk\z}} @tracked;
+is( "@twice", '', 'no list of a local.mk names anything twice' );
+is( join( ' ', twice("a += \\\n\tx \\\n\ty \\\n\tx \\\n\t# end\nb += \\\n\ty \\\n") ),
+    'x', '... and one that does would be found' );
+
 done_testing();
+
+# The words that stand twice in one list of a local.mk.
+sub twice {
+    my ($text) = @_;
+    my @found;
+    while ( $text =~ /^\S+ \+= \\\n((?:\t.*\\\n)+)/mg ) {
+        my %seen;
+        push @found, grep { $seen{$_}++ == 1 } $1 =~ /^\t(\S+)/mg;
+    }
+    return @found;
+}
+
+sub slurp {
+    my ($path) = @_;
+    open my $in, '<', "$source/$path" or die "$path: $!";
+    local $/ = undef;
+    return scalar <$in>;
+}
 
 # Whether a file, or a folder that it is in, is distributed.
 sub distributed {
