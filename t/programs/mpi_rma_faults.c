@@ -2,7 +2,7 @@
  * before MPI.
  *
  * RMA_FAULT=KIND:OPERATION (put, get), for the calls of MPI_Put or MPI_Get of
- * more than 0 bytes from the fifth on, of all ranks:
+ * more than 0 bytes from the third on, of all ranks:
  *
  *     first, middle, last   that byte of the block is changed
  *     skip                  nothing is moved
@@ -23,7 +23,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { CALM = 4 }; /* calls that are as they should be */
+enum { CALM = 2 }; /* calls that are as they should be */
 
 /* Does this call go wrong? Counted for both operations together; the number
  * need not be exact where threads call. */
