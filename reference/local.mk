@@ -11,6 +11,7 @@ references += \
 	%D%/functional/mpi_overhead.ref \
 	%D%/functional/msgrate.ref \
 	%D%/functional/ra.ref \
+	%D%/dual-rail-genoa/simpleBandwidth.ref \
 	%D%/functional/simpleBandwidth.ref \
 	%D%/functional/jobstream.ref \
 	%D%/hosts \

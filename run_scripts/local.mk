@@ -3,6 +3,9 @@
 
 # Scripts proper, and what they source: all bear places that make fills in.
 filled_scripts += \
+	%D%/batch.flux.in \
+	%D%/batch.lsf.in \
+	%D%/batch.pbs.in \
 	%D%/run_launch.in \
 	%D%/run_manmem.in \
 	%D%/run_commbw.in \
@@ -39,6 +42,9 @@ fill_installed = $(SED) \
 	-e 's|@assay_mpirun''@|$(MPIRUN)|g' \
 	# end of fill_installed
 
+%D%/batch.flux: $(srcdir)/%D%/batch.flux.in Makefile
+%D%/batch.lsf: $(srcdir)/%D%/batch.lsf.in Makefile
+%D%/batch.pbs: $(srcdir)/%D%/batch.pbs.in Makefile
 %D%/run_launch: $(srcdir)/%D%/run_launch.in Makefile
 %D%/run_manmem: $(srcdir)/%D%/run_manmem.in Makefile
 %D%/run_commbw: $(srcdir)/%D%/run_commbw.in Makefile

@@ -41,6 +41,25 @@ my @idle = grep { !$is_tracked{$_} || distributed($_) }
     sort keys %not_distributed;
 is( "@idle", '', 'every excuse is needed' );
 
+# A list that names a file twice installs it twice, which install refuses.
+sub doubled {
+    my (@lines) = @_;
+    my ( %seen, @doubled );
+    for (@lines) {
+        %seen = () if !m{^\t.*\\$};
+        push @doubled, $1 if m{^\t(\S+) \\$} && $seen{$1}++;
+    }
+    return @doubled;
+}
+is_deeply(
+    [ doubled( "a = \\", "\tx \\", "\ty \\", "\tx \\" ) ],
+    ['x'], 'what a list names twice would be found' );
+for my $list ( grep { m{(?:^|/)(?:local[.]mk|Makefile[.]am)$} } @tracked ) {
+    open my $in, '<', "$source/$list" or die "$list: $!";
+    chomp( my @lines = <$in> );
+    is( join( q{ }, doubled(@lines) ), '', "$list names nothing twice" );
+}
+
 # What is distributed is there.
 my @absent = grep { !-e "$source/$_" && !-e "$build/$_" }
     sort keys %distributed;

@@ -111,4 +111,22 @@ refused('more', '... which srun is told of',
     qr/More processors requested|Requested node configuration/);
 passes('installed', 'installed');
 
+# No scheduler, and a list of hosts: mpirun reaches them as a site's ssh would.
+SKIP: {
+    skip 'another way to name what reaches a host', 3 if library() !~ m{Open MPI};
+    open my $agent, '>', "$folder/agent" or die $!;
+    print {$agent} "#!/bin/sh\nhost=\$1\nshift\nexec ", lab('node'),
+        " exec \"\$host\" sh -c \"\$*\"\n";
+    close $agent or die $!;
+    chmod 0755, "$folder/agent";
+    local @ENV{qw(ASSAY_NODES OMPI_MCA_plm_rsh_agent)} = ('n7,n8', "$folder/agent");
+    my ($status, $text) = on_login("$scripts/run_msgrate", '-p', 1, '-r', "$folder/hosts", @quick);
+    is $status, 0, 'no scheduler: a list of hosts, over mpirun' or diag $text;
+    my %hosts = map { ($_ => 1) } $text =~ m{^ok .* (n\d) }mg;
+    is join(q{ }, sort keys %hosts), 'n7 n8', '... on both';
+    local $ENV{ASSAY_NODES} = 'n7,n9';
+    is +(on_login('timeout', 60, "$scripts/run_msgrate", '-p', 1, '-r', "$folder/lost", @quick))[0],
+        3, '... and one that is not there is no pass';
+}
+
 done_testing;

@@ -96,6 +96,7 @@ test_scripts += \
 	%D%/0610-run_scripts-attempt.t \
 	%D%/0620-run_scripts-stream.t \
 	%D%/0650-run_scripts-mpi.t \
+	%D%/0660-run_scripts-batch.t \
 	%D%/0700-references.t \
 	%D%/0750-references-smb.t \
 	%D%/0760-references-bandwidth.t \
