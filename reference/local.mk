@@ -11,7 +11,6 @@ references += \
 	%D%/functional/mpi_overhead.ref \
 	%D%/functional/msgrate.ref \
 	%D%/functional/ra.ref \
-	%D%/dual-rail-genoa/simpleBandwidth.ref \
 	%D%/functional/simpleBandwidth.ref \
 	%D%/functional/jobstream.ref \
 	%D%/hosts \
