@@ -28,7 +28,7 @@ struct assay_needs {
     int thread_level; /* MPI_THREAD_SINGLE and up; less than it is broken */
     int (*level_for)(const void *options); /* the same where it hangs on the
                                               options; or NULL */
-    double watchdog;  /* s without progress that end the job; 0: none */
+    double watchdog; /* s without progress that end the job; 0: none */
 };
 
 #define ASSAY_JOB_START 120.0 /* s that MPI's start may take by default */

@@ -34,9 +34,8 @@ int main(int argc, char **argv)
                           .size = 8,
                           .cache = "8388608",
                           .watchdog = 120};
-    const struct assay_needs needs = {.least = 2,
-                                      .thread_level = MPI_THREAD_SINGLE,
-                                      .watchdog = 120};
+    const struct assay_needs needs = {
+        .least = 2, .thread_level = MPI_THREAD_SINGLE, .watchdog = 120};
     struct assay_job *job =
         assay_job_start(argc, argv, &msgrate_program, &opt, &needs);
     struct plan plan;

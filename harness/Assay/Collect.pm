@@ -219,7 +219,8 @@ sub _hosts_of {
     my $ran = $record->{class} && $self->{ran}{$record->{path}};
 
     $hosts{$_} = 1 for split /,/, $ran || q{};
-    return sort keys %hosts;
+    my @sorted = sort keys %hosts;
+    return @sorted;
 }
 
 # Of an opt line, the keys that some clause fixes.
