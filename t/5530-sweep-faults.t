@@ -8,6 +8,7 @@ use strict;
 use warnings;
 
 use File::Basename qw(dirname);
+use File::Copy qw(copy);
 use Time::HiRes qw(sleep time);
 use lib dirname(__FILE__);
 use lib dirname(__FILE__) . '/data/run_scripts';
@@ -98,6 +99,30 @@ subtest 'cut short' => sub {
     is statuses('lost'), 'n1=spoiled n1=valid n2=spoiled n2=valid',
         'what was cut short with its sweep is charged, and measured again';
     is $status, 3, '... and charged it is: exit 3';
+};
+
+# A program of devices: each stands for itself.
+subtest 'a slow device' => sub {
+    slow();
+    spew("$tree->{programs}/stream/stream", <<'END');
+#!/bin/sh
+for word; do case $word in --record=*) record=${word#*=} ;; esac; done
+{
+    echo "record version=1 bench=stream time=$(date -u +%Y-%m-%dT%H:%M:%S.%NZ)"
+    echo 'opt array_bytes=4 cache_bytes=1'
+    echo 'check name=x ok=yes'
+    for device in 0 1; do
+        [ "$STANDIN_HOST/$device" = n2/1 ] && rate=30 || rate=100
+        echo "metric name=triad value=$rate unit=MB/s host=$STANDIN_HOST device=$device"
+    done
+    echo 'end status=ok'
+} >"$record"
+END
+    my ($status, $out) = sweep('nodes', '--nodes', 'n[1-3]', '--name', 'devices', $stream);
+    like $out, qr/^run_stream on 3 nodes: 3 measured, 0 not$/m, 'nodes are measured by their devices';
+    like $out, qr{^slow: device n2/1, 3\.33 times as long as the rest: stream\.triad$}m, 'one is slow';
+    is scalar(lines_of($out, qr/^slow:/)), 1, '... alone';
+    copy(source_dir() . '/t/data/run_scripts/standin', "$tree->{programs}/stream/stream");
 };
 
 # A scheduler: nodes that take no work, with its own reasons; a job that ends.

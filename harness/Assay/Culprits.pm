@@ -84,16 +84,26 @@ sub found {
     my @series = series({metrics => $finding->{metrics}}, @{$sound});
     my $text = _coverage($results, $sweep, $kind, @series);
     my $doubt = _shaky($finding, $kind, \@series, $unstable);
-    my @groups = grep { $_->{kind} eq $kind } groups(@series);
+    my @groups = grep { _fits($kind, $_) } groups(@series);
     $_->{blame} = _blame($_, $finding) for @groups;
     my @slow = _merged(@groups);
+    my $shown = _most_telling(@groups);
     return {
-        text  => $text . _odd_text(grep { $_->{kind} eq $kind } @series)
+        text  => $text . _odd_text(grep { _fits($kind, $_) } @series)
             . _slow_text($doubt, @slow) . _comparison($kind, @groups),
         slow  => $doubt ? 0 : scalar @slow,
-        nodes => [split /,/, $sweep->{hosts}],
-        shown => scalar _most_telling(@groups),
+        nodes => $shown && $shown->{kind} eq 'device' ? [sort keys %{$shown->{time}}]
+            : [split /,/, $sweep->{hosts}],
+        shown => $shown,
     };
+}
+
+# Whether a series or group is of what the sweep is over: of nodes their devices
+# are, too.
+sub _fits {
+    my ($kind, $one) = @_;
+
+    return $kind eq 'pair' ? $one->{kind} eq 'pair' : $one->{kind} ne 'pair';
 }
 
 # A slow link or a throttled node is what makes a run end without an honest
@@ -107,7 +117,7 @@ sub _shaky {
     my $any = 0;
     for my $one (series({metrics => $finding->{metrics}, unstable => 1}, @{$paths})) {
         my %more = map { ($_ => $one->{values}{$_}) } grep { !$has{$_} } keys %{$one->{values}};
-        next if $one->{kind} ne $kind || !%more;
+        next if !_fits($kind, $one) || !%more;
         push @{$series}, {%{$one}, values => \%more};
         $any = 1;
     }
@@ -130,6 +140,9 @@ sub _blame {
     my $time = $group->{time};
     my %more = map { ($_ => $finding->{$_}) } grep { defined $finding->{$_} }
         qw(tolerance locations);
+    if ($group->{kind} eq 'device' && $more{locations}) {
+        $more{locations} = {map { ($_ => $finding->{locations}{s{/.*}{}r}) } keys %{$time}};
+    }
     return blame_nodes($time, %more) if $group->{kind} ne 'pair';
     return blame_pairs([map { [split(/:/, $_), $time->{$_}] } sort keys %{$time}], %more);
 }
@@ -166,7 +179,9 @@ sub _slow_text {
     my $slow = $doubt ? 'perhaps slow' : 'slow';
     for my $same (@slow) {
         my ($worst, @also) = @{$same};
-        $text .= "$slow: " . sprintf("$WORDS{$worst->{kind}}, %.3g times as long as the rest: %s",
+        my $words = $worst->{kind} eq 'node' && $worst->{name} =~ m{/}
+            ? 'device %s' : $WORDS{$worst->{kind}};
+        $text .= "$slow: " . sprintf("$words, %.3g times as long as the rest: %s",
             $worst->{name} =~ s/:/ - /r, $worst->{factor}, $worst->{label}) . "\n";
         next if !@also;
         my @shown = @also > 3 ? @also[0 .. 2] : @also;
