@@ -8,6 +8,7 @@ filled_scripts += \
 	%D%/batch.pbs.in \
 	%D%/run_launch.in \
 	%D%/run_manmem.in \
+	%D%/commbw_rank.in \
 	%D%/run_commbw.in \
 	%D%/run_mpi_overhead.in \
 	%D%/run_msgrate.in \
@@ -19,7 +20,6 @@ filled_files += \
 
 dist_runscript_DATA += \
 	%D%/assay.sh \
-	%D%/commbw_rank \
 	# end of dist_runscript_DATA
 
 fill_here = $(SED) \
@@ -47,6 +47,7 @@ fill_installed = $(SED) \
 %D%/batch.pbs: $(srcdir)/%D%/batch.pbs.in Makefile
 %D%/run_launch: $(srcdir)/%D%/run_launch.in Makefile
 %D%/run_manmem: $(srcdir)/%D%/run_manmem.in Makefile
+%D%/commbw_rank: $(srcdir)/%D%/commbw_rank.in Makefile
 %D%/run_commbw: $(srcdir)/%D%/run_commbw.in Makefile
 %D%/run_mpi_overhead: $(srcdir)/%D%/run_mpi_overhead.in Makefile
 %D%/run_msgrate: $(srcdir)/%D%/run_msgrate.in Makefile

@@ -50,8 +50,10 @@ subtest 'all modes' => sub {
     }
     my ($status, $out) = judged($run, 'any-machine.ref', '--nodes', $metrics[2]{host});
     is $status, 0, 'any-machine.ref takes it' or diag $out;
-    ($status) = judged($run, 'any-machine.ref', '--nodes', "$metrics[2]{host},other");
-    is $status, 3, '... not where a node is missing';
+    my %cut = %{$run};
+    $cut{record} =~ s/^end .*//m;
+    ($status) = judged(\%cut, 'any-machine.ref', '--nodes', $metrics[2]{host});
+    is $status, 3, '... not without its end';
 };
 
 # Without a GET that waits for its like: some libraries are slow at those where

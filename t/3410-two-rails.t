@@ -22,7 +22,7 @@ plan skip_all => missing('commbw/indexgather') if missing('commbw/indexgather');
 cluster_up(qw(--rails 2 --rate 100mbit 2));
 my $results = "$ENV{CLUSTER}/results";
 my @salloc = qw(salloc -Q -N2 --exclusive);
-my @options = (qw(--functional --as-root --tasks=1 --nics=rail1,rail2 -t 60 -r), $results);
+my @options = ('--functional', '--as-root', '--tasks=1', '--nics=rail1,rail2', '-t', 60, '-r', $results);
 
 sub run_cell {
     my ($column, $benchmark) = @_;
@@ -41,7 +41,7 @@ sub row {
 for my $cell ([1, 'indexgather'], [2, 'indexgather'], [1, 'simpleBandwidth'],
     [6, 'simpleBandwidth'], [3, 'ra']) {
     my ($status, $out) = run_cell(@{$cell});
-    is $status, $cell->[0] == 3 ? 5 : 0, "column $cell->[0], $cell->[1]" or diag $out;
+    is $status, 0, "column $cell->[0], $cell->[1]" or diag $out;
 }
 
 my @gather = row('indexgather');
@@ -53,7 +53,10 @@ for my $row (qw(PUT GET)) {
     my ($alone, $both) = map { s/f\z//r } @cells[1, 6];
     cmp_ok $both, '>', 1.3 * $alone, "$row: two ranks with a rail each: $alone, $both GB/s";
 }
-like +(row('ra-rmo'))[3], qr/\ANOTRUN\[\d\]\z/, 'what this machine lacks is NOTRUN';
+my %sockets = map { (slurp($_) => 1) }
+    glob '/sys/devices/system/cpu/cpu[0-9]*/topology/physical_package_id';
+like +(row('ra-rmo'))[3], keys %sockets > 1 ? qr/\A[\d.]/ : qr/\ANOTRUN\[\d\]\z/,
+    'what this machine lacks is NOTRUN';
 is +(row('ra-rmo'))[4], q{-}, '... and what was not run has no cell';
 
 # Small messages do not stripe: the column's cell must not pass for two rails.
