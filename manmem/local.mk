@@ -39,16 +39,25 @@ endif
 if CUDA
 plugin_DATA += %D%/manmem-cuda.so
 endif
-CLEANFILES += %D%/manmem-hip.so %D%/manmem-cuda.so %D%/gpu_hip.o
+CLEANFILES += %D%/manmem-hip.so %D%/manmem-cuda.so %D%/gpu_hip.o %D%/gpu.flags
 
-%D%/manmem-hip.so: $(gpu_source) Makefile
+# Compiled anew when the compilers or their options change, and not whenever
+# configure runs.
+%D%/gpu.flags: FORCE
+	@$(MKDIR_P) %D%
+	@printf '%s\n' '$(CC) $(LDFLAGS)' \
+	    '$(HIPCC) $(HIPCCFLAGS) $(HIP_FLAGS) $(HIP_LIBS)' \
+	    '$(NVCC) $(NVCC_FLAGS)' >$@.new
+	@if cmp -s $@.new $@; then rm -f $@.new; else mv -f $@.new $@; fi
+
+%D%/manmem-hip.so: $(gpu_source) %D%/gpu.flags
 	$(AM_V_GEN)$(MKDIR_P) %D% && \
 	"$(HIPCC)" $(HIPCCFLAGS) $(HIP_FLAGS) -fPIC -I$(top_srcdir) \
 	  '-DMANMEM_ARCHS="$(HIP_BUILT)"' -c $(srcdir)/%D%/gpu.hip \
 	  -o %D%/gpu_hip.o && \
 	$(CC) -shared $(LDFLAGS) -o $@ %D%/gpu_hip.o $(HIP_LIBS)
 
-%D%/manmem-cuda.so: $(gpu_source) Makefile
+%D%/manmem-cuda.so: $(gpu_source) %D%/gpu.flags
 	$(AM_V_GEN)$(MKDIR_P) %D% && \
 	"$(NVCC)" $(NVCC_FLAGS) -Xcompiler -fPIC -I$(top_srcdir) -DMANMEM_CUDA \
 	  '-DMANMEM_ARCHS="$(CUDA_BUILT)"' -shared -o $@ \
