@@ -20,6 +20,9 @@ my $source = $ENV{ASSAY_SRCDIR} || abs_path(dirname(__FILE__) . '/..');
 my $here = $$;
 my @folders;
 
+# So that the end of a test is told, too.
+$SIG{$_} = sub { exit 99 } for qw(HUP INT TERM);
+
 # A folder that all nodes share, and whose name is short enough for sockets.
 sub cluster_dir {
     my $folder = tempdir('cluster-XXXXXX', TMPDIR => 1);
