@@ -98,7 +98,7 @@ like( slurp("$dir/config.h"), qr/^#define HAVE_SCHED_SETAFFINITY 1$/m,
     'config.h has the affinity calls' );
 
 # Where MPI has no part in it, nor the files that are made.
-my @only = ( @quick[ 1, 2 ], '--without-mpi', '--no-create' );
+my @only = ( '--without-mpi', '--no-create' );
 
 # A sanitizer has some functions of libm, but not all that we call.
 ( $status, $text, $dir ) = configure( undef, @quick, '--without-mpi',
@@ -112,7 +112,8 @@ SKIP: {
 # Files that the compiler probes would overwrite.
 for my $file (qw(mp penmp)) {
     ( $status, $text ) =
-        configure( sub { script( "$_[0]/$file", 'precious' ) }, @only );
+        configure( sub { script( "$_[0]/$file", 'precious' ) },
+            @quick, @only );
     isnt( $status, 0, "a file named $file stops configure" );
     like( $text, qr/error: .*\b$file\b/, '... with its name' );
     like( slurp("$build/$serial/$file"), qr/precious/, '... and is kept' );
@@ -174,7 +175,7 @@ SKIP: {
 # A hipcc that is there but broken, silently or with noise.
 for my $hipcc ( 'exit 1', 'echo noise; echo noise >&2; exit 0' ) {
     my $fake = sub { script( "$_[0]/hipcc", $hipcc ) };
-    my @hip  = ( @only, 'HIPCC=./hipcc' );
+    my @hip  = ( @quick[ 1, 2 ], @only, 'HIPCC=./hipcc' );
     ( $status, $text ) = configure( $fake, @hip );
     is( $status, 0, "hipcc that does '$hipcc': configure goes on" )
         or diag($text);
@@ -187,7 +188,7 @@ for my $hipcc ( 'exit 1', 'echo noise; echo noise >&2; exit 0' ) {
 }
 
 # The installed command looks for its modules beside its own folder.
-( $status, $text ) = configure( undef, @only, '--datadir=/elsewhere' );
+( $status, $text ) = configure( undef, @quick, @only, '--datadir=/elsewhere' );
 isnt( $status, 0, 'folders in which assay would not find itself are refused' );
 like( $text, qr/error: .*bindir and datadir/, '... with their names' );
 
