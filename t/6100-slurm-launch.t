@@ -16,7 +16,7 @@ use Mpi;
 my $why = missing('smb/msgrate');
 plan skip_all => $why if $why;
 $ENV{CLUSTER} = cluster_dir();
-cluster_up('--cpus', 4, '--share', dirname(program('smb')), 3);
+cluster_up('--cpus', 4, '--share', dirname(program('smb')), 8);
 my $folder = $ENV{CLUSTER};
 my $scripts = program('run_scripts');
 chdir $folder or die $!;
@@ -115,8 +115,8 @@ passes('installed', 'installed');
 SKIP: {
     skip 'another way to name what reaches a host', 3 if library() !~ m{Open MPI};
     open my $agent, '>', "$folder/agent" or die $!;
-    print {$agent} "#!/bin/sh\nhost=\$1\nshift\nexec ", lab('node'),
-        " exec \"\$host\" sh -c \"\$*\"\n";
+    print {$agent} "#!/bin/sh\nhost=\$1\nshift\n", lab("node"),
+        " exec \"\$host\" sh -c \"\$*\" || exit 255\n";
     close $agent or die $!;
     chmod 0755, "$folder/agent";
     local @ENV{qw(ASSAY_NODES OMPI_MCA_plm_rsh_agent)} = ('n7,n8', "$folder/agent");
