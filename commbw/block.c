@@ -46,10 +46,13 @@ static uint64_t last_length(uint64_t n)
     return n < 2 * END ? n - first_length(n) : END;
 }
 
-/* The words between the stamps; the last may be cut. */
+/* The words between the stamps; the last may be cut. Of each trial others, so
+ * that what an earlier one left is none of them. */
 static uint64_t word_at(struct block b, uint64_t i)
 {
-    return mix(b.key ^ (i + 1) * UINT64_C(0x9e3779b97f4a7c15));
+    const uint64_t step = UINT64_C(0x9e3779b97f4a7c15);
+
+    return mix((b.key + b.trial * step) ^ (i + 1) * step);
 }
 
 void block_stamp(unsigned char *p, uint64_t n, struct block b)

@@ -1,10 +1,11 @@
 /* block.h - blocks of bytes that tell whose they are: by a key, which differs
  * by rank, task, place and measurement, and by the trial. Needs no MPI.
  *
- * A block is filled once; each trial stamps only its first and last eight
+ * A block is filled in some trials; most stamp only its first and last eight
  * bytes, which is what can be done, and looked at, between short trials. Stamps
  * of two trials less than 256 apart differ in their first byte and in their
- * last one. */
+ * last one; between the stamps, too, a block that is filled is another in each
+ * trial, so that no whole one is left over from an earlier trial. */
 #ifndef COMMBW_BLOCK_H
 #define COMMBW_BLOCK_H
 
@@ -13,7 +14,7 @@
 
 struct block {
     uint64_t key;   /* of block_key */
-    uint64_t trial; /* that stamped it last */
+    uint64_t trial; /* that filled or stamped it last */
 };
 
 /* A key from what tells blocks apart. */

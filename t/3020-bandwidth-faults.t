@@ -27,8 +27,10 @@ sub faulty {
 }
 
 # The operation, the size, the fault: a stamp that is wrong, what lies between
-# the stamps, what is left from the trial before. More of them: 3090.
-for my $fault (['put', 1000, 'middle'], ['get', 1000, 'last'], ['put', 64, 'skip']) {
+# the stamps, what is left from the trial before, or from the first. More of
+# them: 3090.
+for my $fault (['put', 1000, 'middle'], ['get', 1000, 'last'], ['put', 64, 'skip'],
+    ['put', 1000, 'ends']) {
     my ($operation, $size, $kind) = @{$fault};
     my $run = faulty("$kind:$operation", "--size=$size --operation=$operation");
 

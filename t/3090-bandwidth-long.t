@@ -29,7 +29,7 @@ sub faulty {
 
 is faulty('none:put', '--size=1000')->{status}, 0, 'without a fault all is well';
 for my $fault (['put', 1000, 'first'], ['put', 1000, 'last'], ['get', 1000, 'middle'],
-    ['get', 64, 'skip'], ['put', 64, 'short'], ['get', 1, 'first']) {
+    ['get', 64, 'skip'], ['get', 1000, 'ends'], ['put', 64, 'short'], ['get', 1, 'first']) {
     my ($operation, $size, $kind) = @{$fault};
     my $run = faulty("$kind:$operation", "--size=$size --operation=$operation");
 

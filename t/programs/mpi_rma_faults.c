@@ -7,6 +7,7 @@
  *     first, middle, last   that byte of the block is changed
  *     skip                  nothing is moved
  *     short                 all but the last byte is moved
+ *     ends                  only the first and the last eight bytes are moved
  *     die                   the process is killed
  *     hang                  the call never returns
  *     slow                  the flush behind it takes 2 ms more
@@ -23,7 +24,10 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { CALM = 2 }; /* calls that are as they should be */
+enum {
+    CALM = 2, /* calls that are as they should be */
+    END = 8
+};
 
 /* Does this call go wrong? Counted for both operations together; the number
  * need not be exact where threads call. */
@@ -53,6 +57,12 @@ static int place(const char *fault, int bytes)
                                  : -1;
 }
 
+/* Bytes at each end that are all that moves of a block of so many, or 0. */
+static int ends(const char *fault, int bytes)
+{
+    return is(fault, "ends") && bytes > 2 * END ? END : 0;
+}
+
 static void end(const char *fault)
 {
     if (is(fault, "die"))
@@ -73,6 +83,11 @@ int MPI_Put(const void *from, int n, MPI_Datatype type, int target, MPI_Aint at,
         return MPI_SUCCESS;
     if (is(fault, "short"))
         n--, m--;
+    if (ends(fault, n)) {
+        PMPI_Put(from, END, type, target, at, END, there, win);
+        return PMPI_Put((const char *)from + n - END, END, type, target,
+                        at + n - END, END, there, win);
+    }
     result = PMPI_Put(from, n, type, target, at, m, there, win);
     if (where < 0)
         return result;
@@ -93,6 +108,11 @@ int MPI_Get(void *to, int n, MPI_Datatype type, int target, MPI_Aint at, int m,
         return MPI_SUCCESS;
     if (is(fault, "short"))
         n--, m--;
+    if (ends(fault, n)) {
+        PMPI_Get(to, END, type, target, at, END, there, win);
+        return PMPI_Get((char *)to + n - END, END, type, target, at + n - END,
+                        END, there, win);
+    }
     result = PMPI_Get(to, n, type, target, at, m, there, win);
     if (where < 0)
         return result;
