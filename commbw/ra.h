@@ -81,7 +81,9 @@ void ra_apply(struct ra *ra, uint64_t offset, uint64_t word);
 /* What one mode does: work is timed, after is not. */
 struct mode {
     assay_team_f *work, *after;
-    double tolerance; /* share of entries that may be wrong */
+    /* Share that may be wrong of the table's entries, or of as many as there
+     * are updates where those are fewer. */
+    double tolerance;
 };
 extern const struct mode modes[MODES];
 

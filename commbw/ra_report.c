@@ -48,11 +48,18 @@ static double most_wrong(const struct outcome *outcome)
     return most;
 }
 
+/* Entries that can be wrong: no more than there are updates. */
+static double entries(const struct ra *ra)
+{
+    return (double)(ra->updates < ra->opt->table ? ra->updates
+                                                 : ra->opt->table);
+}
+
 /* The trial with most wrong entries decides. */
 static void check_data(const struct ra *ra, const struct outcome *outcome,
                        const struct assay_fields *keys)
 {
-    double wrong = most_wrong(outcome), share = wrong / (double)ra->opt->table;
+    double wrong = most_wrong(outcome), share = wrong / entries(ra);
     struct assay_fields f = {0};
     char name[64];
 
@@ -117,7 +124,7 @@ static void print_head(const struct ra *ra, const struct outcome *outcome)
            ull(ra->updates), ull(outcome->local), ull(outcome->remote),
            100.0 * (double)outcome->remote / (double)ra->updates);
     printf("wrong:     %.0f entries (%.4f %%)\n", most_wrong(outcome),
-           100.0 * most_wrong(outcome) / (double)ra->opt->table);
+           100.0 * most_wrong(outcome) / entries(ra));
 }
 
 static void print_rates(const struct ra *ra, const struct outcome *outcome,

@@ -77,4 +77,13 @@ subtest 'one wrong word' => sub {
     is $wrong->{value}, 1, '... and counts one';
 };
 
+# Fewer updates than 1 % of the entries: all of them lost is no race.
+subtest 'few updates' => sub {
+    my @of = ('--mode=rmo --table=64K --updates=512 --trials=1 --tasks=1 @');
+    is job(2, $program, @of)->{status}, 0, 'of 512 updates none is lost';
+    my $run = job(2, $program, @of, 'MPI_WORD=put:0:0');
+    is $run->{status}, 1, 'of all that one rank puts nothing comes: wrong data' or diag $run->{out};
+    like $run->{err}, qr/rmo\.data: wrong data/, '... it says';
+};
+
 done_testing;
