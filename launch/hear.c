@@ -122,7 +122,7 @@ void launch_demand(struct assay_run *run, const struct launch_result *result,
                   " ranks that speak twice",
                   what, result->foreign, result->doubled);
     for (int word = 0; word <= (int)last; word++)
-        if ((word == LAUNCH_FIRST || word == (int)last) &&
+        if ((last == LAUNCH_GET || word == LAUNCH_FIRST || word == (int)last) &&
             result->count[word] != ranks)
             assay_die(run, ASSAY_BROKEN,
                       "%s: %zu of %" PRIu64

@@ -125,6 +125,8 @@ static void wire_up(struct assay_run *run, const struct options *opt,
     launch_job(run, opt->launch, words, opt->limit, LAUNCH_GET, &result);
     launch_demand(run, &result, "PMI-2", LAUNCH_GET);
     job_keys(shape, &keys);
+    assay_fields_count(&keys, "keys", opt->keys);
+    assay_fields_count(&keys, "size", opt->size);
     assay_check(run, "keys.missing", (double)result.missing, 0, &keys);
     assay_check(run, "keys.data", (double)result.wrong, 0, &keys);
     report(run, "first", &result, LAUNCH_FIRST, &keys);

@@ -36,8 +36,9 @@ alone) one first -1 0 0 0 n0; one first -1 0 0 0 n0; one alone 0 1 0 0 n0; one a
 esac
 say first 0 0
 echo "a word of somebody else"
-[ "$SAY" != half ] || { one get 0 "$ranks" 0 0 n0; exit 0; }
+[ "$SAY" != lost ] || { one fence 0 "$ranks" 0 0 n0; say get 0 0; exit 0; }
 say fence 0 0
+[ "$SAY" != half ] || { one get 0 "$ranks" 0 0 n0; exit 0; }
 case $SAY in
 missing) say get 1 0 ;;
 wrong) say get 0 1 ;;
@@ -66,7 +67,8 @@ is verdict($run), 'good', '... is a good record';
 is slurp('words'), "2 6 3 pmi2_rank 2 10\n", '... with the words filled in';
 my @metrics = metrics($run);
 is scalar @metrics, 6, '... first, fence and get of two jobs';
-is join(q{ }, @{$metrics[3]}{qw(name ranks nodes ppn n per unit)}), 'first 6 2 3 6 job ms',
+is join(q{ }, @{$metrics[3]}{qw(name ranks nodes ppn keys size n per unit)}),
+    'first 6 2 3 2 10 6 job ms',
     '... with their keys';
 cmp_ok $_->{value}, '==', $_->{max}, "... $_->{name}: the last rank counts" for @metrics[0 .. 2];
 like $run->{out}, qr/^a word of somebody else$/m, '... and other words are passed on';
@@ -87,6 +89,7 @@ my %broken = (
     alone => qr/2 processes that each believe to be alone, not a job of 2/,
     nothing => qr/0 of 2 ranks said `first'; the launcher ended with status 0/,
     half => qr/1 of 2 ranks said `get'/,
+    lost => qr/1 of 2 ranks said `fence'/,
     placed => qr/2 ranks on n0, not 1: the launcher placed them otherwise/,
     twice => qr/1 ranks that speak twice/,
     foreign => qr/1 words of other jobs' ranks/,
