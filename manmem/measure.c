@@ -114,29 +114,45 @@ static void run_kernel(const struct group *g, bool managed)
                      "running the kernel", lanes[i].status, &lanes[i].error);
 }
 
-/* Are the sums that the kernel left those of a round? Outside of all times. */
-static void check_sums(const struct plan *plan, const struct session *s,
-                       const uint64_t *wanted, const char *name,
-                       const char *number_key, uint64_t number)
+/* How many of the sums that the kernel left are not those of a round, and the
+ * first of them. Outside of all times. */
+static uint64_t wrong_sums(const struct plan *plan, const struct session *s,
+                           const uint64_t *wanted, uint64_t *first)
 {
     struct gpu_error error = {""};
-    struct assay_fields keys = {0};
     void *sums = room(plan, sums_bytes(plan), 1);
-    uint64_t first = 0, wrong;
+    uint64_t wrong;
 
     manmem_check(plan, s->device->index, "copying the sums",
                  plan->backend->copy(s->device->gpu, sums, s->sums,
                                      sums_bytes(plan), GPU_TO_HOST, &error),
                  &error);
     wrong = pattern_wrong_sums(sums, (enum gpu_type)plan->opt->type, wanted,
-                               plan->threads, &first);
+                               plan->threads, first);
+    free(sums);
+    return wrong;
+}
+
+static void write_sums(const struct plan *plan, const struct session *s,
+                       uint64_t wrong, uint64_t first, const char *name,
+                       const char *number_key, uint64_t number)
+{
+    struct assay_fields keys = {0};
+
     assay_fields_append(&keys, &s->keys);
     assay_fields_count(&keys, number_key, number);
     if (wrong > 0)
         assay_fields_count(&keys, "first_wrong", first);
     assay_check(plan->run, name, (double)wrong, 0.0, &keys);
     assay_fields_free(&keys);
-    free(sums);
+}
+
+static void check_sums(const struct plan *plan, const struct session *s,
+                       const char *name, uint64_t iteration)
+{
+    uint64_t first = 0, wrong = wrong_sums(plan, s, plan->sums, &first);
+
+    write_sums(plan, s, wrong, first, name, "iteration", iteration);
 }
 
 /* So that no sum is one of the iteration before. */
@@ -250,7 +266,7 @@ static void iterate(const struct group *g)
             s->kernel[i] = s->last_kernel;
             s->faults[i] = faults_now(plan, s) - s->faults[i];
             manmem_report_iteration(plan, s, i);
-            check_sums(plan, s, plan->sums, "sums", "iteration", i);
+            check_sums(plan, s, "sums", i);
         }
     }
 }
@@ -283,6 +299,29 @@ static void write_back(const struct plan *plan, struct session *s)
     assay_check(plan->run, "writeback.data", (double)wrong, 0.0, &s->keys);
 }
 
+/* K iterations of a round, each of which must be right. */
+static void take_turns(const struct group *g, uint64_t round,
+                       const uint64_t *wanted)
+{
+    const struct plan *plan = g->plan;
+    uint64_t wrong[DEVICES_MOST] = {0}, first[DEVICES_MOST] = {0};
+
+    for (uint64_t i = 0; i < plan->opt->ping_pong; i++) {
+        spoil_all(g);
+        run_kernel(g, true);
+        for (size_t k = 0; k < g->n; k++) {
+            struct session *s = &g->sessions[k];
+
+            s->cycle[round] += s->last;
+            if (wrong[k] == 0)
+                wrong[k] = wrong_sums(plan, s, wanted, &first[k]);
+        }
+    }
+    for (size_t k = 0; k < g->n; k++)
+        write_sums(plan, &g->sessions[k], wrong[k], first[k], "pingpong.sums",
+                   "round", round);
+}
+
 /* Rounds of: the host writes all of it anew; K iterations. */
 static void ping_pong(const struct group *g)
 {
@@ -305,15 +344,7 @@ static void ping_pong(const struct group *g)
             s->touch[r] = assay_now() - start;
             s->cycle[r] = s->touch[r];
         }
-        for (uint64_t i = 0; i < opt->ping_pong; i++) {
-            spoil_all(g);
-            run_kernel(g, true);
-            for (size_t k = 0; k < g->n; k++)
-                g->sessions[k].cycle[r] += g->sessions[k].last;
-        }
-        for (size_t k = 0; k < g->n; k++)
-            check_sums(plan, &g->sessions[k], wanted, "pingpong.sums", "round",
-                       r);
+        take_turns(g, r, wanted);
     }
     for (size_t k = 0; k < g->n; k++)
         g->sessions[k].faults_turns =
@@ -364,12 +395,11 @@ static void direct(const struct group *g)
         spoil_all(g);
         manmem_watch(plan, "an iteration on device memory");
         run_kernel(g, false);
-        for (size_t k = 0; k < g->n; k++)
+        for (size_t k = 0; k < g->n; k++) {
             g->sessions[k].direct[i] = g->sessions[k].last;
+            check_sums(plan, &g->sessions[k], "device.sums", i);
+        }
     }
-    for (size_t k = 0; k < g->n; k++)
-        check_sums(plan, &g->sessions[k], plan->sums, "device.sums",
-                   "iterations", plan->opt->iterations);
 }
 
 static void session_make(const struct plan *plan, struct session *s,

@@ -41,6 +41,7 @@ static struct assay_fields keys_of(const struct plan *plan,
     assay_fields_text(&f, "access", manmem_access_words[opt->access]);
     assay_fields_text(&f, "advise", manmem_advice_words[opt->advise]);
     assay_fields_text(&f, "prefetch", opt->prefetch ? "yes" : "no");
+    assay_fields_count(&f, "iterations", opt->iterations);
     assay_fields_count(&f, "at_once", n);
     if (!plan->fits)
         assay_fields_text(&f, "oversubscribed", "yes");
@@ -56,7 +57,11 @@ static void put(const struct plan *plan, const struct session *s,
                 size_t n)
 {
     bool time = strcmp(unit, "ms") == 0 || strcmp(unit, "iterations") == 0;
+    struct assay_fields keys = {0};
 
+    assay_fields_append(&keys, &s->keys);
+    if (strcmp(name, "pingpong") == 0)
+        assay_fields_count(&keys, "ping_pong", plan->opt->ping_pong);
     assay_metric(plan->run,
                  &(struct assay_metric){.name = name,
                                         .unit = unit,
@@ -64,7 +69,8 @@ static void put(const struct plan *plan, const struct session *s,
                                         .value_is_median = true,
                                         .samples = samples,
                                         .n = n},
-                 &s->keys);
+                 &keys);
+    assay_fields_free(&keys);
 }
 
 static void put_one(const struct plan *plan, const struct session *s,

@@ -60,7 +60,8 @@ sub record {
         my ($metric) = $clause->{metric} =~ /\Amanmem[.](\w+)/ or next;
         my %keys = (
             arch => 'gfx90a', xnack => 'on', bytes => 2**30, dimensions => '1,2,3', type => 'float',
-            access => 'consecutive', advise => 'none', prefetch => 'no', at_once => 1,
+            access => 'consecutive', advise => 'none', prefetch => 'no',
+            iterations => 20, at_once => 1,
             backend => 'hip', chunk => 65536, %{$clause->{where}},
         );
         delete $keys{functional} if defined $more{functional} && !$more{functional};

@@ -33,7 +33,7 @@ is(field($run, 'end', 'status'), 'ok', 'and ends well');
 # What every metric line says.
 for my $line (lines($run, 'metric')) {
     my ($name) = $line =~ / name=(\w+)/;
-    like($line, qr/ host=\S+ device=0 backend=host arch=userfaultfd xnack=none bytes=16777216 dimensions=1024,1,4096 type=float access=consecutive advise=none prefetch=no at_once=1 chunk=4096 functional=yes/,
+    like($line, qr/ host=\S+ device=0 backend=host arch=userfaultfd xnack=none bytes=16777216 dimensions=1024,1,4096 type=float access=consecutive advise=none prefetch=no iterations=20 at_once=1 chunk=4096 functional=yes/,
         "$name: its keys, and that it is no GPU's")
         if $name ne 'iteration' || $line =~ / iteration=0$/;
 }
@@ -89,6 +89,7 @@ for my $options (sort keys %faults) {
         my ($check) = check($of, "faults.$name");
         is("$check->{ok} $check->{error}", 'yes 0', "... faults.$name is exact");
     }
+    is((metric($of, 'pingpong'))[0]{ping_pong}, 2, '... pingpong says how often');
     is(scalar(grep { $_->{ok} eq 'yes' } check($of, 'sums')), 4, '... sums are right');
     is(scalar(grep { $_->{ok} eq 'yes' } check($of, 'pingpong.sums')), 3,
         '... in ping-pong too');

@@ -222,7 +222,8 @@ sub _manmem_record {
     my ($bytes, $times) = @{$run}{qw(bytes times)};
     my $dimensions = $run->{dimensions} // [];
     my @keys = (device => 0, bytes => sprintf('%.0f', $bytes), type => 'float',
-        access => 'consecutive', advise => 'none', prefetch => 'no', at_once => 1);
+        access => 'consecutive', advise => 'none', prefetch => 'no',
+        iterations => scalar @{$times}, at_once => 1);
     push @keys, dimensions => join q{,}, @{$dimensions} if @{$dimensions};
     _manmem_doubts($record, $run);
     my $rate = sub { sprintf '%.9g', $bytes / $_[0] * 1e-6 };
