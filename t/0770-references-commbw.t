@@ -74,11 +74,15 @@ subtest 'indexgather' => sub {
 
 # One co-locale, then two, on a node.
 sub stream {
-    my ($two, $cache) = @_;
+    my ($two, $cache, $other) = @_;
     my $opt = 'array_bytes=4000 cache_bytes=' . ($cache // 1000);
+    my $same = 'host=n1 mode=job threads=8 type=double kernel=avx2 pin=compact stores=regular write_allocate=no';
+    my $one = $same;
+    my ($key) = ($other // q{}) =~ /\A(\w+)=/;
+    $one =~ s/\b$key=\S+/$other/ if $key;
     return (
-        record('stream', 'triad', 'MB/s', 100, 'host=n1 mode=job colocales=1 confined=no ranks=2', $opt),
-        record('stream', 'triad', 'MB/s', $two, 'host=n1 mode=job colocales=2 confined=yes ranks=4', $opt),
+        record('stream', 'triad', 'MB/s', 100, "$one colocales=1 confined=no ranks=2", $opt),
+        record('stream', 'triad', 'MB/s', $two, "$same colocales=2 confined=yes ranks=4", $opt),
     );
 }
 
@@ -87,18 +91,25 @@ subtest 'stream' => sub {
     is +(judge('jobstream.ref', stream(118)))[0], 1, '... 118 % are not';
     is +(judge('jobstream.ref', (stream(125))[1]))[0], 3, 'without the one there is no ratio';
     is +(judge('jobstream.ref', stream(125, 1001)))[0], 3, 'nor with arrays that the caches hold';
+    is +(judge('jobstream.ref', stream(125, 1000, $_)))[0], 3, "nor of one with $_"
+        for qw(write_allocate=yes threads=1 stores=nontemporal type=float);
 };
 
 sub ra {
-    my ($two) = @_;
-    my @keys = map {"per=job mode=rmo $_"} @{[map { $_->[0] } @columns]}[0, 1, 4, 5];
-    return map { record('ra', 'gups', 'GUPS', $_ % 2 ? $two : 1, $keys[$_]) } 0 .. 3;
+    my ($two, $table) = @_;
+    my @keys = map {"per=job mode=rmo distribution=block updates=4 tasks=1 ranks=2 window=64 kind=allocate $_"}
+        @{[map { $_->[0] } @columns]}[0, 1, 4, 5];
+    return map {
+        record('ra', 'gups', 'GUPS', $_ % 2 ? $two : 1,
+            "$keys[$_] table=" . ($_ % 2 ? $table // 16 : 16))
+    } 0 .. 3;
 }
 
 subtest 'ra' => sub {
     is +(judge('ra.ref', ra(0.81)))[0], 0, 'flat, give or take a fifth';
     is +(judge('ra.ref', ra(0.79)))[0], 1, '... not less';
     is +(judge('ra.ref', ra(1.26)))[0], 1, '... nor more';
+    is +(judge('ra.ref', ra(1, 1024)))[0], 3, 'another table is other work';
 };
 
 done_testing;
