@@ -38,7 +38,7 @@ my $SAMPLES = '[0-9.,-]{1,9999}+';
 my $HOST    = '[A-Za-z0-9_][A-Za-z0-9_.-]{0,999}+';
 my $SPREAD  = " n=$COUNT best=$FIGURE min=$FIGURE q1=$FIGURE median=$FIGURE"
     . " q3=$FIGURE max=$FIGURE";
-my $USUAL = qr/\G(metric[ ]name=([\w.-]{1,999}+)
+my $USUAL = qr/\G(metric[ ]name=([A-Za-z_][\w.-]{0,998}+)
     [ ]value=($FIGURE[ ]unit=([^\s"]{1,99}+)(?-x:$SPREAD))
     [ ]host=($HOST)([ ][^"\n]{0,9999}+|))\n
     (?:sample[ ]name=\2[ ]unit=\4[ ]values=($SAMPLES)[ ]host=\5\6\n)?/xa;
