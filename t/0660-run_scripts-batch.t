@@ -74,6 +74,11 @@ for my $file (sort keys %job) {
     ($status, $nodes, $words, $err) = batch($file, 'run_mpi_overhead -n');
     is $status, 2, '... nor outside of a job';
     like $err, qr/no job of (?:PBS|LSF|Flux)/, '... and says so';
+    ($status, $nodes, $words, $err) = batch($file, '../run_scripts/run_mpi_overhead -n', %variables);
+    is $status, 2, '... nor what is elsewhere';
+    like $err, qr/a run_script's name has no \//, '... and says so';
+    ($status, $nodes, $words) = batch($file, 'run_mpi_overhead -n -- /*', %variables);
+    like $words, qr{ /\*\z}, '... in whose words no pattern is expanded';
     ($status) = batch($file, 'run_nothing', %variables);
     is $status, 127, '... nor what is no run_script';
 }
@@ -84,5 +89,15 @@ my ($status, $nodes, $words, $err) = batch('batch.pbs', 'run_mpi_overhead -n',
     %{$job{'batch.pbs'}});
 is $status, 3, 'three nodes where two are required: exit 3';
 like $err, qr/the required run has 2 nodes, and here is 3/, '... and says so';
+
+# A list of nodes that is empty or not there is no job of this node alone.
+spew("$work/empty", q{});
+for my $file (qw(batch.pbs batch.lsf)) {
+    for my $list (qw(empty nosuch)) {
+        my %variables = map { ($_ => $job{$file}{$_} =~ s{/slots\z}{/$list}r) } keys %{$job{$file}};
+        ($status, $nodes) = batch($file, 'run_stream -n', %variables);
+        is "$status $nodes", '2 ', "$file: a list of nodes that is $list: exit 2";
+    }
+}
 
 done_testing;
