@@ -104,12 +104,18 @@ subtest 'the others' => sub {
     is value($out, 'copy', 'threads=2'), '10000.0', '... its rate';
     like $err, qr/triad: prints 24000\.0 MB\/s, but its bytes and least time are 12000$/m,
         '... twice what time and bytes say';
+    is value($out, 'triad', 'threads=2'), '12000', '... of which the lower counts';
     unlike $err, qr/copy|scale|add/, '... and the others sound';
     is +(judged($out, 'stream.copy'))[0], 0, 'it says that its data is right: valid';
     my $text = slurp("$data/stream.log") =~ s/Solution Validates.*/Failed Validation on array a[]/r;
     spew('wrong.log', $text);
     ($status, $out) = import_log('stream', 'wrong.log');
     is +(judged($out, 'stream.copy'))[0], 3, '... or wrong: INVALID';
+    $text = slurp("$data/stream.log");
+    spew('two.log', $text, $text =~ s/= 10000000/= 90000000/r =~ s/^Function.*//msr);
+    ($status, $out, $err) = import_log('stream', 'two.log');
+    is "$status $out", '2 ', 'two runs, one without figures: exit 2';
+    like $err, qr/2 runs: one log for each/, '... and why';
 };
 
 subtest 'hostile' => sub {
