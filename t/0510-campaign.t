@@ -181,6 +181,10 @@ subtest 'run_scripts with options' => sub {
     campaign(@run, $script);
     is statuses('hand'), 'valid valid', '... and for no others';
 
+    $run[-1] = 'tab';
+    campaign(@run, "'$script' -- 'a\tb'");
+    is statuses('tab'), 'valid', 'a word with a tab is owed once';
+
     my %refused = (
         "'$script' -r elsewhere"   => qr/-r: a campaign says that itself/,
         "'$script' -nt 5"          => qr/-nt: a campaign says that itself/,

@@ -16,7 +16,9 @@ use Sweep;
 use TestTree;
 
 use lib harness_dir();
+use Assay::Blame qw(blame_nodes);
 use Assay::Figures qw(groups odd_ones series);
+use Assay::Picture;
 
 subtest 'usage' => sub {
     my ($status, $out, $err) = sweep('--help');
@@ -135,6 +137,20 @@ subtest 'series' => sub {
     is_deeply [odd_ones(@series)], ['n4: threads=1, most have 2'], '... and named';
     is scalar(keys %{(groups(series({unstable => 1}, @paths)))[0]{time}}), 5,
         'unstable ones only where they are asked for';
+};
+
+# A rate of zero is slow, and hides nobody.
+subtest 'zero' => sub {
+    my %one = (metric => 'x.rate', kind => 'host', keys => {},
+        values => {n1 => [100], n2 => [0], n3 => [50], n4 => [100], n5 => [100]});
+    my ($group) = groups({%one, unit => 'MB/s'});
+    my $found = blame_nodes($group->{time});
+    is join(q{, }, map { $_->{name} } @{$found->{findings}}), 'n2, n3', 'a rate of zero';
+    is scalar(() = groups({%one, unit => 'us'})), 0, 'a time of zero tells nothing';
+    $_ = [0] for values %{$one{values}};
+    is scalar(() = groups({%one, unit => 'MB/s'})), 0, '... nor do rates that all are zero';
+    unlike Assay::Picture::text(['n1'], {kind => 'host', label => "a\e[2Jb", time => {n1 => 1}}),
+        qr/\e/, 'a label is no command of a terminal';
 };
 
 done_testing;

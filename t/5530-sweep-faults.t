@@ -183,4 +183,30 @@ subtest 'forged' => sub {
     }
 };
 
+# Killed before its first attempt, a sweep still owes all.
+subtest 'begun and no more' => sub {
+    my $folder = "$results/begun";
+    sweep('nodes', '--nodes', 'n1', '--name', 'begun', $stream);
+    is +(run_command($tree->{command}, 'campaign', 'judge', $folder))[0], 0, 'a sweep that passes';
+    my %line = (script => 'run_link', of => 'pairs', hosts => 'n1,n2', method => 'all',
+        count => 0, seed => 'x', words => q{}, options => q{});
+    Assay::Ledger->new($folder)->append('sweep', sub {%line});
+    for my $command (['campaign', 'judge'], ['campaign', 'show'], ['sweep', 'show'], ['report']) {
+        my ($status, $out) = run_command($tree->{command}, @{$command}, $folder);
+        is $status, 3, "@{$command}: exit 3";
+        like $out, qr/run_link: a sweep was begun, and nothing was run/, '... and it is named';
+    }
+};
+
+subtest 'no evidence' => sub {
+    slow('n2 40');
+    sweep('nodes', '--nodes', 'n[1-3]', '--name', 'changed', $stream);
+    my ($record) = glob "'$results'/changed/0001*/stream.record";
+    spew($record, slurp($record) =~ s/value=/value=9/r);
+    my ($status, $out) = run_command($tree->{command}, 'sweep', 'show', "$results/changed");
+    is $status, 3, 'a changed record: exit 3';
+    like $out, qr/has changed/, '... which is said';
+    unlike $out, qr/slow/, '... and of nobody that he is slow, or is not';
+};
+
 done_testing;

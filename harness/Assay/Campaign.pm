@@ -217,7 +217,8 @@ sub _run_script {
     push @command, '-m', $given->{system} if defined $given->{system};
     push @command, '--strict' if $given->{strict};
     push @command, @{$plan->{words}};
-    my $before = $results->attempts($plan->{script});
+    my @of = @{$plan}{qw(script options)};
+    my $before = $results->attempts(@of);
     open my $said, '+>', undef or die "temporary file: $!\n";
     my $stopped;
     my @heeded = heeded_signals();
@@ -237,7 +238,7 @@ sub _run_script {
     }
     $plan->{wait} = $?;
     return $stopped if defined $stopped;
-    return if $results->attempts($plan->{script}) > $before;
+    return if $results->attempts(@of) > $before;
     seek $said, 0, 0;
     my ($last) = reverse grep {/\S/} <$said>;
     die "$plan->{name}: made no attempt (" . _ending($plan->{wait}) . ')'
@@ -267,13 +268,6 @@ sub _results_argument {
     return Assay::Results->view(absolute($arguments[0]));
 }
 
-sub _scripts {
-    my ($results) = @_;
-
-    my %seen;
-    return grep { !$seen{$_}++ } map { $_->{script} } $results->attempts;
-}
-
 sub _command_judge {
     my @arguments = @_;
 
@@ -281,7 +275,7 @@ sub _command_judge {
     my $results = _results_argument(@arguments);
     my ($status, $tap) = $results->judge(
         strict  => $given{strict},
-        scripts => [_scripts($results)],
+        scripts => [$results->scripts],
         ended   => 1
     );
     my @attempts = $results->{ledger}->broken ? () : $results->attempts;
@@ -299,7 +293,7 @@ sub _command_show {
         print printable("$attempt->{time} $attempt->{script} $attempt->{host} "
                 . attempt_line($attempt)), "\n";
     }
-    return _conclude($results, [_scripts($results)], $given{strict});
+    return _conclude($results, [$results->scripts], $given{strict});
 }
 
 # The verdicts as a table, the folder, and the exit status.

@@ -8,6 +8,7 @@ use strict;
 use warnings;
 
 use Exporter qw(import);
+use List::Util qw(max);
 
 use Assay::Record;
 use Assay::Stats qw(median);
@@ -16,6 +17,7 @@ use Assay::Units qw(dimension finite_number scale);
 our @EXPORT_OK = qw(groups odd_ones orientation series);
 
 use constant SLICES => 3;    # of the rows of a sweep over sizes
+use constant LEAST_SHARE => 1e-9;    # of the best rate, at which one is held to be
 
 # Of a metric line's figures: value n best min q1 median q3 max.
 use constant {VALUE => 0, MEDIAN => 5};
@@ -253,15 +255,20 @@ sub _slices {
 }
 
 # Of each place the median over the rows of its time over the middle of all.
-# A row with a figure that is not above zero tells nothing of ratios.
+# A row with a time that is not above zero tells nothing of ratios; a rate of
+# zero is the slowest there can be, and hides nobody else who is slow.
 sub _slowness {
     my @rows = @_;
 
     my %slow;
     for my $row (@rows) {
         my %time = map { ($_ => median(@{$row->{values}{$_}})) } keys %{$row->{values}};
+        if (orientation($row->{unit})) {
+            my $least = LEAST_SHARE * max(values %time);
+            next if $least <= 0;
+            %time = map { ($_ => 1 / max($time{$_}, $least)) } keys %time;
+        }
         next if grep { $_ <= 0 } values %time;
-        %time = map { ($_ => 1 / $time{$_}) } keys %time if orientation($row->{unit});
         my @sorted = sort { $a <=> $b } values %time;
         my $middle = $sorted[$#sorted / 2];
         push @{$slow{$_}}, $time{$_} / $middle for keys %time;

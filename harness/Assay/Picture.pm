@@ -11,6 +11,8 @@ use File::Temp ();
 use List::Util qw(max min);
 use POSIX ();
 
+use Assay::Text qw(printable);
+
 our @EXPORT_OK = qw(draw format_of gnuplot script text);
 
 use constant MOST_NAMES => 64;    # nodes that are named at the axes
@@ -191,7 +193,7 @@ sub text {
 
     my $limit = max($group->{blame}{limit} // 1, $group->{blame}{link_limit} // 1);
     my $width = max(map {length} @{$nodes});
-    my $text = "$group->{label}: times as long as the middle of all\n"
+    my $text = printable($group->{label}) . ": times as long as the middle of all\n"
         . sprintf "(. up to %.3g, a digit beyond it, # from 10, blank not measured)\n", $limit;
     if ($group->{kind} ne 'pair') {
         for my $node (@{$nodes}) {

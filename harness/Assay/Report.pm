@@ -72,15 +72,14 @@ sub _report {
     die "which campaign? (assay report --help)\n" if @arguments != 1;
     my $results = Assay::Results->view(absolute($arguments[0]));
     my @attempts = $results->{ledger}->broken ? () : $results->attempts;
-    my %seen;
     my ($status, $tap) = $results->judge(
-        scripts => [grep { !$seen{$_}++ } map { $_->{script} } @attempts],
+        scripts => [$results->scripts],
         strict  => $given{strict},
         ended   => 1
     );
     my %page = (results => $results, attempts => \@attempts, points => [points($tap)],
         status => $status, text => 0);
-    $page{number} = {map { ($_->{record} => $_->{number}) } @attempts};
+    $page{number} = {map { ($_->{record} => html($_->{number})) } @attempts};
     my $html = _page(\%page);
     return $status if _write($html, $given{output});
     return 99;

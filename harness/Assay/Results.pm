@@ -133,6 +133,16 @@ sub sweeps {
     return grep { $_->{kind} eq 'sweep' } $self->{ledger}->entries;
 }
 
+# The run_scripts of all attempts and sweeps, in order: a sweep owes something
+# from its beginning on.
+sub scripts {
+    my ($self) = @_;
+
+    my %seen;
+    return grep { !$seen{$_}++ } map { $_->{script} // q{} }
+        grep { $_->{kind} eq 'attempt' || $_->{kind} eq 'sweep' } $self->{ledger}->entries;
+}
+
 # The rounds of a sweep over pairs, as its line says; none of one over nodes.
 sub sweep_rounds {
     my ($sweep) = @_;
@@ -286,6 +296,9 @@ sub judge {
     my @scripts = grep { !$seen{$_}++ } @{$given{scripts}};
     my @faults = map { $self->faults($_) } @scripts;
     push @faults, $self->unfinished_faults if !@faults && $given{ended};
+    push @faults, map {"$_: a sweep was begun, and nothing was run"}
+        grep { !$self->attempts($_) } map { $_->{script} } $self->sweeps
+        if !@faults && $given{ended};
     return (3, failure_tap(map {"campaign: $_"} @faults)) if @faults;
     my @attempts = map { $self->attempts($_) } @scripts;
     return (3, failure_tap('campaign: nothing was run')) if !@attempts;

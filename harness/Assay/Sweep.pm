@@ -554,7 +554,8 @@ sub _conclude {
     print 'of all: ', counts(@points), "\n" if @bad && @bad < @points;
     print counts(@points), "\n" if !@bad;
     print "\n";
-    my $slow = Assay::Culprits::report($results, $sweep, $finding);
+    my @faults = $results->faults;
+    my $slow = @faults ? 0 : Assay::Culprits::report($results, $sweep, $finding);
     print "\nresults: $results->{folder}\n";
     print 'ledger:  ', plural(scalar(my @all = $results->attempts), 'attempt'),
         ", last line\n         ", eval { $results->{ledger}->head } // 'unreadable', "\n";
