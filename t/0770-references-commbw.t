@@ -49,11 +49,12 @@ my @columns = (
 
 # The row, each figure a part of what was promised; one may be another part.
 sub row {
-    my ($part, $other, $else, $opt) = @_;
+    my ($part, $other, $else, $opt, $size) = @_;
+    $size //= 'table=16777216 updates=16777216 buffer=65536';
     return map {
         record('indexgather', 'rate', 'GB/s',
             $columns[$_][1] * (defined $other && $other == $_ ? $else : $part),
-            "per=job mode=aggregated gatherers=0 distribution=block $columns[$_][0]", $opt)
+            "per=job mode=aggregated gatherers=0 distribution=block $size $columns[$_][0]", $opt)
     } 0 .. $#columns;
 }
 
@@ -70,6 +71,9 @@ subtest 'indexgather' => sub {
     is $status, 3, 'a column that is missing is missed';
     ($status) = judge('indexgather.ref', row(1, undef, undef, 'nodes=2 kernels=1'));
     is $status, 3, 'two containers of one machine are no two nodes';
+    ($status) = judge('indexgather.ref',
+        row(1, undef, undef, undef, 'table=1 updates=16777216 buffer=65536'));
+    is $status, 3, 'a table of one word is another one';
 };
 
 # One co-locale, then two, on a node.
@@ -97,11 +101,11 @@ subtest 'stream' => sub {
 
 sub ra {
     my ($two, $table) = @_;
-    my @keys = map {"per=job mode=rmo distribution=block updates=4 tasks=1 ranks=2 window=64 kind=allocate $_"}
+    my @keys = map {"per=job mode=rmo distribution=block updates=4194304 tasks=1 ranks=2 window=64 kind=allocate $_"}
         @{[map { $_->[0] } @columns]}[0, 1, 4, 5];
     return map {
         record('ra', 'gups', 'GUPS', $_ % 2 ? $two : 1,
-            "$keys[$_] table=" . ($_ % 2 ? $table // 16 : 16))
+            "$keys[$_] table=" . ($_ % 2 ? $table // 2**24 : 2**24))
     } 0 .. 3;
 }
 
