@@ -269,6 +269,19 @@ static void write_opt(const struct plan *plan)
     assay_fields_free(&more);
 }
 
+/* All pairs are all of an even number. */
+static void warn_odd(const struct plan *plan)
+{
+    const struct locales *l = &plan->locales;
+
+    if (plan->opt->pairs == PAIRS_ALL && l->n % 2)
+        assay_warn(plan->job->run,
+                   "%zu locales are no pairs: the last one, rank %d on %s, "
+                   "moves nothing; --pairs=each has all",
+                   l->n, locales_rank(l, l->n - 1, 0),
+                   locales_host(l, l->n - 1));
+}
+
 static void warn_crowded(const struct plan *plan)
 {
     const struct assay_job *job = plan->job;
@@ -292,6 +305,7 @@ void plan_make(struct plan *plan, struct assay_job *job,
     plan_watch(plan);
     plan_team(plan);
     write_opt(plan);
+    warn_odd(plan);
     warn_crowded(plan);
     plan_paths(plan);
     plan_clock(plan);

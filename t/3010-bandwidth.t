@@ -67,6 +67,11 @@ subtest 'sweeps' => sub {
         '... of two tasks, three blocks, at least four trials';
     unlike $run->{out}, qr/nan|inf/i, 'no line without a finite number';
 
+    unlike $run->{err}, qr/moves nothing/, 'each of three has its turns';
+    $run = job(3, $program, '--tasks=1 --trials=1 --size=8 --pairs=all @');
+    like $run->{record}, qr/^warning text="3 locales are no pairs: the last one, rank 2 on \S+, moves nothing/m,
+        'all at once, one of three is left out, and told of';
+
     $run = job(4, $program,
         '--tasks-as=ranks --tasks=2 --trials=2 --bidirectional --size=100001 @');
     is $run->{status}, 0, 'two locales of two ranks, both ways' or diag $run->{err};
