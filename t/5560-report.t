@@ -83,6 +83,10 @@ subtest 'hostile' => sub {
     my ($status, $page) = report($folder);
     is $status, 3, 'a changed record: exit 3';
     is faults($page), q{}, '... and it is text';
+    unlike $page, qr/<img |<h2>Sweep/, '... of which nothing is drawn, and nobody blamed';
+    my ($odd, undef, $why) = run_command($tree->{command}, 'compare', $folder, $folder);
+    is $odd, 2, '... nor compared';
+    like $why, qr/no evidence: .*has changed/, '... which says why';
     like $page, qr/record of attempt 0001-run_stream has changed/, '... and the page says so';
     spew($record, $text);
     my $ledger = slurp("$folder/ledger");

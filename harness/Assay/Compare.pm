@@ -101,6 +101,8 @@ sub _records {
     die "$path: no such record or folder\n" if !-d $path;
     return glob_in($path, '*.record') if !-f "$path/ledger";
     my $results = Assay::Results->view(absolute($path));
+    my ($fault) = $results->faults;
+    die "$path: its records are no evidence: $fault\n" if defined $fault;
     return map {"$results->{folder}/$_->{record}"}
         grep { $_->{status} eq 'valid' } $results->attempts;
 }

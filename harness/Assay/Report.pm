@@ -307,7 +307,7 @@ sub _image {
 sub _sweeps {
     my ($page) = @_;
 
-    return q{} if $page->{results}{ledger}->broken || $page->{results}->faults;
+    return q{} if $page->{results}->faults;
     my $text = q{};
     for my $sweep ($page->{results}->sweeps) {
         my $found = Assay::Culprits::found($page->{results}, $sweep, {});
@@ -323,6 +323,7 @@ sub _sweeps {
 sub _plots {
     my ($page) = @_;
 
+    return q{} if $page->{results}->faults;
     my @paths = map {"$page->{results}{folder}/$_->{record}"}
         grep { $_->{status} eq 'valid' } @{$page->{attempts}};
     my (%family, @order, $text);

@@ -183,19 +183,20 @@ sub keep_references {
 }
 
 # What makes this campaign no evidence: a list of sentences, at best none.
-# With SCRIPT, the attempts of the others are left out.
+# With SCRIPT, the attempts of the others are left out. As a scalar, how many.
 sub faults {
     my ($self, $script) = @_;
 
     my $broken = $self->{ledger}->broken;
-    return $broken if defined $broken;
+    return wantarray ? $broken : 1 if defined $broken;
     my @attempts = $self->attempts($script);
-    return (
+    my @faults = (
         (map { $self->_attempt_faults($_) } @attempts),
         $self->_reference_faults(@attempts),
         (map { _sweep_fault($_) } $self->sweeps),
         $self->_listing_faults,
     );
+    return @faults;
 }
 
 sub _attempt_faults {

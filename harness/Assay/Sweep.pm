@@ -554,8 +554,7 @@ sub _conclude {
     print 'of all: ', counts(@points), "\n" if @bad && @bad < @points;
     print counts(@points), "\n" if !@bad;
     print "\n";
-    my @faults = $results->faults;
-    my $slow = @faults ? 0 : Assay::Culprits::report($results, $sweep, $finding);
+    my $slow = $results->faults ? 0 : Assay::Culprits::report($results, $sweep, $finding);
     print "\nresults: $results->{folder}\n";
     print 'ledger:  ', plural(scalar(my @all = $results->attempts), 'attempt'),
         ", last line\n         ", eval { $results->{ledger}->head } // 'unreadable', "\n";
