@@ -101,6 +101,17 @@ subtest 'cut short' => sub {
     is $status, 3, '... and charged it is: exit 3';
 };
 
+# A program may say what it likes of why it ended.
+subtest 'cut short by its own word' => sub {
+    local $SIG{ALRM} = sub { die "it goes on for ever\n" };
+    alarm 60;
+    my ($status) = sweep({END => 'unstable reason="stopped by SIGTERM"'}, 'pairs', '--nodes',
+        'n[1-2]', '--name', 'word', $link);
+    alarm 0;
+    is $status, 3, 'exit 3';
+    is statuses('word'), 'n1,n2=spoiled', 'it is not run again and again';
+};
+
 # A program of devices: each stands for itself.
 subtest 'a slow device' => sub {
     slow();

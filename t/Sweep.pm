@@ -68,7 +68,7 @@ record=${1#--record=}
     echo "env host=${STANDIN_HOST#*,}"
     echo 'check name=x ok=yes'
     echo "metric name=rate value=${RATE:-100} unit=MB/s n=1 pair=${STANDIN_HOST%,*}:${STANDIN_HOST#*,}"
-    echo 'end status=ok'
+    echo "end status=${END:-ok}"
 } >"$record"
 END
 script($link, <<"END");

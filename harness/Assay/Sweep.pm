@@ -308,6 +308,7 @@ sub _run {
         host   => hostname(),
         alone  => 1
     );
+    $sweep->{before} = max(0, map { $_->{number} } $results->attempts);
     local $ENV{Assay::Results::HELD()} = $results->{folder};
     local $ENV{Assay::RunScript::LATER()} = 1;
     _announce($sweep);
@@ -391,8 +392,8 @@ sub _run_rounds {
     }
 }
 
-# By place, how its attempts ended. An attempt that was cut short with its sweep
-# is charged by the judge, and made again.
+# By place, how its attempts ended. An attempt that was cut short with an earlier
+# sweep is charged by the judge, and made again.
 sub _counts {
     my ($sweep) = @_;
 
@@ -401,7 +402,7 @@ sub _counts {
         next if Assay::Attempt::is_untested($attempt);
         my $place = $attempt->{hosts} =~ s/,/:/gr;
         my $kind = $attempt->{status};
-        $kind = 'cut' if $kind eq 'spoiled'
+        $kind = 'cut' if $kind eq 'spoiled' && $attempt->{number} <= $sweep->{before}
             && $attempt->{reason} =~ /stopped by SIG|cut short: its run_script ended/;
         $count{$place}{$kind}++;
         $count{$place}{all}++;
