@@ -21,7 +21,7 @@ static const struct assay_option table[] = {
      "the same, as the original calls it", NULL},
     {0, "sizes", ASSAY_TEXT, OPT(sizes), 0, 0, NULL, "LIST",
      "sweep these sizes, as in 0,1..4G", "that of --size"},
-    {'t', "tasks", ASSAY_COUNT, OPT(tasks), 1, 65536, NULL, "N",
+    {'t', "tasks", ASSAY_COUNT, OPT(tasks), 1, 16384, NULL, "N",
      "tasks of each locale", "its CPUs"},
     {0, "numTasks", ASSAY_COUNT, OPT(tasks), 1, 65536, NULL, "N",
      "the same, as the original calls it", "its CPUs"},

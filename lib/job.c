@@ -186,6 +186,9 @@ static void check_size(struct whole *w)
     if (!claim)
         return;
     w->member.speaks = numbered_first(w);
+    /* The launcher may end all when the first of them ends. */
+    if (!w->member.speaks)
+        sleep(ASSAY_SPEECH);
     snprintf(text, sizeof(text),
              "MPI finds a job of %d rank%s, the launcher says %ld (%s): "
              "launcher and library do not match; this program uses %s: %s",

@@ -435,8 +435,12 @@ static void parse(struct assay_run *run, int argc, char **argv)
 
     if (status == 0)
         return;
-    if (!speaks(run))
+    if (!speaks(run)) {
+        /* The launcher may end all when the first of them ends badly. */
+        if (status < 0)
+            sleep(ASSAY_SPEECH);
         exit(conclude(run, status < 0 ? ASSAY_USAGE : ASSAY_OK, NULL));
+    }
     if (status < 0)
         assay_die(run, ASSAY_USAGE, "%s", error);
     if (status == ASSAY_HELP)

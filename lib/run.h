@@ -51,6 +51,10 @@ struct assay_run *assay_start(int argc, char **argv,
                               const struct assay_program *program,
                               void *options);
 
+/* Seconds that a silent process which can't go on gives the one that speaks, to
+ * say why before the launcher ends it. */
+enum { ASSAY_SPEECH = 1 };
+
 /* A process of a job of several. This library knows no MPI: lib/job.h does, and
  * gives these to assay_start_member, which else does what assay_start does. */
 struct assay_member {
