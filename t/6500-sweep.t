@@ -32,8 +32,10 @@ sub spew {
     return;
 }
 
-# Debian's Open MPI offers components that fail between nodes.
+# Debian's Open MPI offers components that fail between nodes. Fences of its
+# Slurm hang in steps on some nodes of a job, but for this kind.
 $ENV{OMPI_MCA_osc} = '^ucx';
+$ENV{SLURM_PMIX_FENCE} = 'mixed';
 
 # What is asked: figures, whatever they are.
 mkdir $_ for "$folder/reference", "$folder/reference/functional";
@@ -87,8 +89,7 @@ is $status, 0, '... and its ledger holds' or diag $out;
 fault(qw(clear n4));
 
 ($status, $out) = sweep(qw(pairs --partition all --name pairs --at-once 1 --tolerance 1500), @pair);
-# A busy machine may lose a run to a watchdog, which is no fault of the sweep.
-like $out, qr/^run_pair on 10 pairs of 5 nodes: [56] measured, [45] not$/m, 'pairs: six of ten'
+like $out, qr/^run_pair on 10 pairs of 5 nodes: 6 measured, 4 not$/m, 'pairs: six of ten'
     or diag $out;
 like $out, qr/^  all pairs of n5: .*DIMM/m, '... those of the drained node not';
 like $out, qr/^slow: link n1 - n3,/m, '... a slow link is named' or diag $out;
