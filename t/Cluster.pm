@@ -14,7 +14,7 @@ use Test::More;
 use Time::HiRes qw(sleep time);
 
 our @EXPORT = qw(cluster_dir cluster_down cluster_up ended fault job_of lab node
-    on_login output started submit);
+    on_login output reason_is started submit);
 
 my $source = $ENV{ASSAY_SRCDIR} || abs_path(dirname(__FILE__) . '/..');
 my $here = $$;
@@ -108,6 +108,21 @@ sub ended {
     _until($job, $seconds // 120,
         qr{^(?!PENDING|RUNNING|COMPLETING|CONFIGURING|REQUEUED|SUSPENDED|RESIZING|$)});
     return job_of($job);
+}
+
+# reason_is(JOB, PATTERN): wait until Slurm gives such a reason for what it does not
+# start; its scheduler looks at a job some time after the event.
+sub reason_is {
+    my ($job, $wanted) = @_;
+    my $end = time + 120;
+    my $reason = q{};
+    while (time < $end) {
+        $reason = job_of($job)->{Reason} // q{};
+        return 1 if $reason =~ $wanted;
+        sleep 0.2;
+    }
+    diag "job $job waits for $reason";
+    return 0;
 }
 
 END {
