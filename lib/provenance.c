@@ -696,6 +696,20 @@ static void put_stolen(struct assay_fields *f, const char *root,
                       (double)(user + nice + system + irq + softirq) * tick);
 }
 
+/* Seconds that a cgroup's quota kept this process's group from running: where
+ * samples are shorter than what the quota grants at a time, most are whole, and
+ * neither best nor median tells. */
+static void put_throttled(struct assay_fields *f, const char *root,
+                          const char *prefix)
+{
+    double seconds = assay_cgroup_throttled(root);
+    char key[64];
+
+    if (seconds >= 0)
+        assay_fields_real(f, key_of(prefix, "throttled", key, sizeof(key)),
+                          seconds);
+}
+
 /* What of busy was this process. */
 static void put_own(struct assay_fields *f, const char *prefix)
 {
@@ -717,6 +731,7 @@ void assay_load_under(struct assay_fields *f, const char *root,
     put_pressure(f, root, prefix, "cpu");
     put_pressure(f, root, prefix, "memory");
     put_stolen(f, root, prefix);
+    put_throttled(f, root, prefix);
     put_own(f, prefix);
 }
 

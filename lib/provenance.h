@@ -17,8 +17,10 @@ void assay_provenance(struct assay_fields *env, const struct assay_topology *t);
  * ("before_", "after_"): load (1, 5 and 15 minutes); psi_cpu and psi_memory
  * (% of the last 10 s in which a task waited), psi_cpu_us and psi_memory_us
  * (us waited since boot); steal, busy and own (CPU seconds since boot that a
- * hypervisor took, that all CPUs worked, that this process used). What others
- * did meanwhile is the difference of busy less that of own. */
+ * hypervisor took, that all CPUs worked, that this process used); throttled,
+ * where a cgroup accounts for it (seconds that its quota kept the group from
+ * running). What others did meanwhile is the difference of busy less that of
+ * own. */
 void assay_load(struct assay_fields *f, const char *prefix);
 
 /* The same, files taken under another root than "" (a recorded machine). */

@@ -89,6 +89,11 @@ int assay_cgroup_walk(const char *root, const char *controller,
  * where there was no memory to look. */
 double assay_cgroup_quota(const char *root);
 
+/* Seconds in which such a quota kept CPUs of the group from running (the most
+ * of the process's groups) since the group was made; -1 where no quota is
+ * accounted for, or no memory to look. */
+double assay_cgroup_throttled(const char *root);
+
 /* --- backends ------------------------------------------------------------- */
 
 /* Fill cpus, numas, cache, cache_source and memory_cache from one source;

@@ -217,3 +217,42 @@ double assay_cgroup_quota(const char *root)
         return -1;
     return quota;
 }
+
+/* The number behind a name in cpu.stat, or -1. */
+static double stat_of(const char *root, const char *dir, const char *name)
+{
+    char path[2 * PATH_MAX];
+    size_t length = strlen(name);
+    double value = -1;
+    char *text;
+
+    snprintf(path, sizeof(path), "%s/cpu.stat", dir);
+    text = assay_file_text(root, path);
+    for (const char *line = text; line && *line; line = assay_next_line(line))
+        if (strncmp(line, name, length) == 0 &&
+            sscanf(line + length, " %lf", &value) == 1)
+            break;
+    free(text);
+    return value;
+}
+
+static void visit_throttled(const char *root, const char *dir, unsigned version,
+                            void *arg)
+{
+    double *most = arg;
+    double units =
+        stat_of(root, dir, version == 2 ? "throttled_usec" : "throttled_time");
+    double seconds = units * (version == 2 ? 1e-6 : 1e-9);
+
+    if (units >= 0 && seconds > *most)
+        *most = seconds;
+}
+
+double assay_cgroup_throttled(const char *root)
+{
+    double seconds = -1;
+
+    if (assay_cgroup_walk(root, "cpu", visit_throttled, &seconds) != 0)
+        return -1;
+    return seconds;
+}

@@ -389,7 +389,14 @@ static void test_load(void)
     tree_put(root, "/proc/pressure/cpu",
              "some avg10=1.50 avg60=0.67 avg300=0.43 total=7036697\n");
     tree_put(root, "/proc/stat", "cpu  100 0 100 500 0 0 100 250 0 0\n");
+    tree_put(root, "/proc/self/cgroup", "1:cpu:/j\n");
+    tree_put(root, "/proc/self/mountinfo",
+             "30 20 0:1 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n");
+    tree_put(root, "/sys/fs/cgroup/cpu/j/cpu.stat",
+             "nr_periods 9\nnr_throttled 3\nthrottled_time 1500000000\n");
     assay_load_under(&f, root, "before_");
+    is_text(value_of(f.text, "before_throttled", value, sizeof(value)), "1.5",
+            "what a quota took, in seconds");
     is_text(value_of(f.text, "before_load", value, sizeof(value)),
             "0.50,1.25,2.00", "load");
     is_text(value_of(f.text, "before_psi_cpu", value, sizeof(value)), "1.5",

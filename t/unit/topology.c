@@ -329,6 +329,24 @@ static void test_recorded_quota(void)
               "quota: of the recorded job, from an outer group");
 }
 
+static void test_throttled(void)
+{
+    char root[PATH_MAX];
+
+    tree_new(root);
+    tree_put(root, "/proc/self/cgroup", "0::/j/k\n");
+    tree_put(root, "/proc/self/mountinfo", V2_MOUNT);
+    is_double(assay_cgroup_throttled(root), -1, "throttled: not accounted for");
+    tree_put(root, CG "/j/k/cpu.stat",
+             "usage_usec 9000000\nnr_throttled 0\nthrottled_usec 0\n");
+    is_double(assay_cgroup_throttled(root), 0, "throttled: never");
+    tree_put(root, CG "/j/cpu.stat",
+             "usage_usec 9000000\nnr_throttled 7\nthrottled_usec 2500000\n");
+    is_double(assay_cgroup_throttled(root), 2.5,
+              "throttled: by an outer group, in seconds");
+    tree_free(root);
+}
+
 /* --- sysfs ---------------------------------------------------------------- */
 
 #define CPU0 "/sys/devices/system/cpu/cpu0"
@@ -459,6 +477,7 @@ int main(void)
     test_assume();
     test_quotas();
     test_recorded_quota();
+    test_throttled();
     test_sysfs_holes();
     test_policy();
     test_here();
