@@ -48,6 +48,7 @@ ASSAY_FEATURE_RESULT([hip])
 #   The tries of ASSAY_CHECK_HIP, which calls it with HIPCC set.
 
 AC_DEFUN([ASSAY_PROBE_HIP], [
+assay_left_hip=
 cat >conftest.hip <<'_ACEOF'
 #include <hip/hip_runtime.h>
 extern "C" __global__ void add(int *p) { p[[threadIdx.x]] += 1; }
@@ -60,7 +61,8 @@ do
          test -s conftest.o],
     [HIP_FLAGS="${HIP_FLAGS:+$HIP_FLAGS }--offload-arch=$assay_arch"
      AC_MSG_RESULT([yes])],
-    [AC_MSG_RESULT([no])])
+    [assay_left_hip="$assay_left_hip $assay_arch"
+     AC_MSG_RESULT([no])])
 done
 dnl gfx90a and gfx90a:xnack+, say, exclude each other.
 rm -f conftest.o
@@ -101,7 +103,7 @@ AS_IF([test "$assay_hip_together" = no],
       AC_MSG_RESULT([yes])
       ASSAY_CPP_WORDS([assay_why_hip], [#include <hip/hip_version.h>],
         [HIP_VERSION_MAJOR . HIP_VERSION_MINOR . HIP_VERSION_PATCH])
-      assay_why_hip="$assay_why_hip ($HIPCC, `AS_ECHO(["$HIP_FLAGS"]) | sed 's/--offload-arch=//g'`)"],
+      assay_why_hip="$assay_why_hip ($HIPCC, `AS_ECHO(["$HIP_FLAGS"]) | sed 's/--offload-arch=//g'`${assay_left_hip:+; it knows not:$assay_left_hip})"],
      [assay_why_hip="$CC does not link hipGetDeviceCount with $HIP_CFLAGS $HIP_LIBS"
       AC_MSG_RESULT([no])])
    CFLAGS=$assay_save_CFLAGS
@@ -152,6 +154,7 @@ ASSAY_FEATURE_RESULT([cuda])
 #   The tries of ASSAY_CHECK_CUDA, which calls it with NVCC set.
 
 AC_DEFUN([ASSAY_PROBE_CUDA], [
+assay_left_cuda=
 cat >conftest.cu <<'_ACEOF'
 __global__ void add(int *p) { p[[threadIdx.x]] += 1; }
 extern "C" int run(int *p) { add<<<1, 1>>>(p); return (int)cudaGetLastError(); }
@@ -168,7 +171,8 @@ AS_IF([test -z "$NVCC_FLAGS"], [
        CUDA_BUILT="${CUDA_BUILT:+$CUDA_BUILT }sm_$assay_arch"
        assay_last=$assay_arch
        AC_MSG_RESULT([yes])],
-      [AC_MSG_RESULT([no])])
+      [assay_left_cuda="$assay_left_cuda sm_$assay_arch"
+       AC_MSG_RESULT([no])])
   done
   AS_IF([test -n "$NVCC_FLAGS"],
     [NVCC_FLAGS="-O3 $NVCC_FLAGS -gencode arch=compute_$assay_last,code=compute_$assay_last"
@@ -183,7 +187,7 @@ AS_IF([test -z "$NVCC_FLAGS"],
    test -s conftest.so],
   [assay_with_cuda=yes
    assay_why_cuda=`"$NVCC" --version 2>/dev/null | sed -n 's/.*release \(@<:@0-9.@:>@*\).*/\1/p'`
-   assay_why_cuda="${assay_why_cuda:-found} ($NVCC, $CUDA_BUILT)"
+   assay_why_cuda="${assay_why_cuda:-found} ($NVCC, $CUDA_BUILT${assay_left_cuda:+; it knows not:$assay_left_cuda})"
    AC_MSG_RESULT([yes])],
   [assay_why_cuda="$NVCC $NVCC_FLAGS makes no shared object (see config.log)"
    AC_MSG_RESULT([no])])

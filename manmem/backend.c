@@ -70,7 +70,7 @@ static int count(const struct plan *plan, const struct gpu_backend *backend,
     struct gpu_error error = {""};
     int n = 0, status;
 
-    manmem_watch(plan, "looking for devices");
+    manmem_watch(plan, 1, "looking for devices");
     status = backend->count(&n, &plan->setup, &error);
     if (status == GPU_OK && n > 0)
         return n;

@@ -9,7 +9,8 @@
 
 #include "manmem/device.h"
 
-const char *const manmem_xnack_words[] = {"none", "unsupported", "off", "on"};
+const char *const manmem_xnack_words[] = {"none", "unsupported", "off", "on",
+                                          "unknown"};
 
 /* The first line of a file, or "not there", or why it can't be read. */
 static char *file_line(const char *path, char *buf, size_t size)
@@ -161,6 +162,20 @@ static void warn_device(const struct plan *plan, const struct device *d)
                    d->index);
 }
 
+/* What makes two devices of one: HIP_VISIBLE_DEVICES=0,0, say. */
+static void warn_twins(const struct plan *plan, size_t i)
+{
+    const struct device *d = &plan->devices[i];
+
+    for (size_t k = 0; k < i; k++)
+        if (strcmp(d->facts.bus, plan->devices[k].facts.bus) == 0 &&
+            strcmp(d->facts.bus, "none") != 0)
+            assay_warn(plan->run,
+                       "devices %d and %d are both at bus %s: one GPU twice, "
+                       "or parts of one",
+                       plan->devices[k].index, d->index, d->facts.bus);
+}
+
 void manmem_record_devices(struct plan *plan)
 {
     static const char *const orders[] = {"one by one and then all at once",
@@ -173,6 +188,7 @@ void manmem_record_devices(struct plan *plan)
         record_device(plan, &plan->devices[i]);
         say_device(plan, &plan->devices[i]);
         warn_device(plan, &plan->devices[i]);
+        warn_twins(plan, i);
     }
     if (plan->ndevices > 1)
         manmem_say(plan, "# %zu devices: %s\n", plan->ndevices,

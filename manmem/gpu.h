@@ -32,6 +32,7 @@ enum gpu_xnack {
     GPU_XNACK_UNSUPPORTED,
     GPU_XNACK_OFF,
     GPU_XNACK_ON,
+    GPU_XNACK_UNKNOWN, /* AMD's, by an interface that does not tell: SCALE's */
 };
 
 struct gpu_facts {

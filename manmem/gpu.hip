@@ -25,8 +25,13 @@ struct gpu {
  * driver is no failure. */
 static int fail(struct gpu_error *error, const char *call, hipError_t status)
 {
-    snprintf(error->text, sizeof(error->text), "%s: %s (%d)", call,
-             hipGetErrorName(status), (int)status);
+    /* NoBinaryForGpu, NoKernelImageForDevice */
+    bool foreign = (int)status == 209;
+
+    snprintf(error->text, sizeof(error->text), "%s: %s (%d)%s%s", call,
+             hipGetErrorName(status), (int)status,
+             foreign ? ": this build has code for " : "",
+             foreign ? MANMEM_ARCHS : "");
     switch ((int)status) {
     case 35:  /* cudaErrorInsufficientDriver */
     case 100: /* NoDevice */
@@ -164,12 +169,16 @@ static int attribute(struct gpu *gpu, hipDeviceAttribute_t which)
 }
 
 #ifdef MANMEM_CUDA
-/* Where AMD's hardware runs CUDA's interface (SCALE), properties have no place
- * for XNACK. */
+/* NVIDIA's devices have no XNACK; those that SCALE runs this on may, but CUDA's
+ * properties have no place for it. */
 static void describe(struct gpu_facts *facts, const hipDeviceProp_t *p)
 {
     snprintf(facts->arch, sizeof(facts->arch), "sm_%d%d", p->major, p->minor);
+#ifdef __REDSCALE__
+    facts->xnack = GPU_XNACK_UNKNOWN;
+#else
     facts->xnack = GPU_XNACK_NONE;
+#endif
 }
 #else
 static void describe(struct gpu_facts *facts, const hipDeviceProp_t *p)
@@ -310,7 +319,9 @@ static int gpu_sum(struct gpu *gpu, const struct gpu_work *work,
 static const struct gpu_backend backend = {
     GPU_VERSION,
     GPU_API,
-#ifdef MANMEM_CUDA
+#ifdef __REDSCALE__
+    "CUDA through SCALE: managed memory of a GPU",
+#elif defined(MANMEM_CUDA)
     "CUDA: managed memory of a GPU",
 #else
     "HIP: managed memory of a GPU",

@@ -25,7 +25,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -52,10 +51,10 @@ struct gpu {
     size_t chunk;
     int uffd, stop;
     pthread_t handler;
-    pthread_mutex_t lock; /* of all that follows but the counts */
+    pthread_mutex_t lock; /* of all that follows */
     struct region *regions;
     int error; /* of a move that failed; its page was made zero */
-    atomic_ullong faults, moved;
+    uint64_t faults, moved;
 };
 
 static int fail(struct gpu_error *error, enum gpu_status status,
@@ -64,6 +63,19 @@ static int fail(struct gpu_error *error, enum gpu_status status,
     snprintf(error->text, sizeof(error->text), "%s: %s", call,
              strerror(number));
     return (int)status;
+}
+
+/* The same of userfaultfd(2), which may be missing for more than one reason. */
+static int no_uffd(struct gpu_error *error, int number)
+{
+    snprintf(error->text, sizeof(error->text), "userfaultfd: %s%s",
+             strerror(number),
+             number == EPERM ? " (forbidden here, as in many a container; or a "
+                               "kernel before 5.11 that wants root, or "
+                               "vm.unprivileged_userfaultfd=1)"
+             : number == ENOSYS ? " (not in this kernel, or forbidden here)"
+                                : "");
+    return GPU_NONE;
 }
 
 /* Only faults of user mode: that is allowed to everybody. Kernels before 5.11
@@ -92,7 +104,7 @@ static int host_count(int *n, const struct gpu_setup *setup,
 
     *n = 0;
     if (fd < 0)
-        return fail(error, GPU_NONE, "userfaultfd", errno);
+        return no_uffd(error, errno);
     close(fd);
     *n = (int)setup->devices;
     return GPU_OK;
@@ -102,8 +114,8 @@ static int host_count(int *n, const struct gpu_setup *setup,
  * Moving.
  */
 
-/* Copy a chunk to where it is missing. A page that is there already is an
- * error: nothing moves pages but this. */
+/* Copy a chunk to where it is missing, and wake nobody yet. A page that is there
+ * already is an error: nothing moves pages but this. */
 static int chunk_copy(const struct gpu *gpu, char *to, const char *from)
 {
     struct uffdio_copy copy = {0};
@@ -113,6 +125,7 @@ static int chunk_copy(const struct gpu *gpu, char *to, const char *from)
         copy.dst = (uintptr_t)to + done;
         copy.src = (uintptr_t)from + done;
         copy.len = gpu->chunk - done;
+        copy.mode = UFFDIO_COPY_MODE_DONTWAKE;
         copy.copy = 0;
         if (ioctl(gpu->uffd, UFFDIO_COPY, &copy) == 0)
             return 0;
@@ -124,37 +137,40 @@ static int chunk_copy(const struct gpu *gpu, char *to, const char *from)
     return 0;
 }
 
-/* Let who waits for a page go on with one of zeros, and remember why. */
+/* Let who waits for a page go on with one of zeros, and remember why. Page by
+ * page: some of a chunk may have come. */
 static void give_up(struct gpu *gpu, char *at, int number)
 {
-    struct uffdio_zeropage zero = {
-        .range = {.start = (uintptr_t)at, .len = gpu->chunk}};
-    struct uffdio_range range = zero.range;
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
     gpu->error = number;
-    ioctl(gpu->uffd, UFFDIO_ZEROPAGE, &zero);
-    ioctl(gpu->uffd, UFFDIO_WAKE, &range);
+    for (size_t i = 0; i < gpu->chunk; i += page) {
+        struct uffdio_zeropage zero = {
+            .range = {.start = (uintptr_t)at + i, .len = page}};
+
+        if (ioctl(gpu->uffd, UFFDIO_ZEROPAGE, &zero) < 0)
+            ioctl(gpu->uffd, UFFDIO_WAKE, &zero.range);
+    }
 }
 
-/* Bring chunk i to a place. Two may fault at it: the first brings it. Under
- * the lock. */
+/* Bring chunk i to a place, and wake who waits for it when all is done: it may
+ * touch the other view next. Under the lock. */
 static void chunk_bring(struct gpu *gpu, struct region *r, size_t i, int place)
 {
     char *to = r->view[place] + i * gpu->chunk;
     char *from = r->view[!place] + i * gpu->chunk;
     struct uffdio_range range = {.start = (uintptr_t)to, .len = gpu->chunk};
 
-    if (r->place[i] == place) {
-        ioctl(gpu->uffd, UFFDIO_WAKE, &range);
-        return;
+    if (r->place[i] != place) {
+        if (chunk_copy(gpu, to, from) < 0 ||
+            madvise(from, gpu->chunk, MADV_DONTNEED) < 0) {
+            give_up(gpu, to, errno);
+            return;
+        }
+        r->place[i] = (unsigned char)place;
+        gpu->moved += gpu->chunk;
     }
-    if (chunk_copy(gpu, to, from) < 0 ||
-        madvise(from, gpu->chunk, MADV_DONTNEED) < 0) {
-        give_up(gpu, to, errno);
-        return;
-    }
-    r->place[i] = (unsigned char)place;
-    atomic_fetch_add(&gpu->moved, gpu->chunk);
+    ioctl(gpu->uffd, UFFDIO_WAKE, &range);
 }
 
 /* The region that an address of either view lies in, and the view; or NULL. */
@@ -170,16 +186,20 @@ static struct region *region_of(const struct gpu *gpu, const char *at,
     return NULL;
 }
 
+/* A second fault at a chunk that has come moves nothing, and does not count. */
 static void on_fault(struct gpu *gpu, char *at)
 {
     struct region *r;
     int place = AT_HOST;
 
-    atomic_fetch_add(&gpu->faults, 1);
     pthread_mutex_lock(&gpu->lock);
     r = region_of(gpu, at, &place);
-    if (r)
-        chunk_bring(gpu, r, (size_t)(at - r->view[place]) / gpu->chunk, place);
+    if (r) {
+        size_t i = (size_t)(at - r->view[place]) / gpu->chunk;
+
+        gpu->faults += r->place[i] != place;
+        chunk_bring(gpu, r, i, place);
+    }
     pthread_mutex_unlock(&gpu->lock);
 }
 
@@ -243,9 +263,12 @@ static int host_open(struct gpu **gpu, int index, const struct gpu_setup *setup,
     number = errno;
     made->stop = eventfd(0, EFD_CLOEXEC);
     if (made->uffd < 0 || made->stop < 0) {
-        number = made->uffd < 0 ? number : errno;
+        bool none = made->uffd < 0;
+
+        number = none ? number : errno;
         gpu_free(made);
-        return fail(error, GPU_NONE, "userfaultfd", number);
+        return none ? no_uffd(error, number)
+                    : fail(error, GPU_FAILED, "eventfd", number);
     }
     number = handler_start(made);
     if (number) {
@@ -550,8 +573,10 @@ static int host_sum(struct gpu *gpu, const struct gpu_work *w, double *seconds,
 
 static void host_moved(struct gpu *gpu, uint64_t *faults, uint64_t *bytes)
 {
-    *faults = atomic_load(&gpu->faults);
-    *bytes = atomic_load(&gpu->moved);
+    pthread_mutex_lock(&gpu->lock);
+    *faults = gpu->faults;
+    *bytes = gpu->moved;
+    pthread_mutex_unlock(&gpu->lock);
 }
 
 static const struct gpu_backend backend = {

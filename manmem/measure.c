@@ -183,7 +183,7 @@ static void allocate(const struct plan *plan, const struct session *s,
 {
     struct gpu_error error = {""};
 
-    manmem_watch(plan, "allocating memory");
+    manmem_watch(plan, 1, "allocating memory");
     manmem_check(
         plan, s->device->index,
         kind == GPU_MANAGED ? "allocating managed memory"
@@ -216,7 +216,7 @@ static void fill(const struct group *g, struct session *s)
                                        &error),
                  &error);
     manmem_report_start(plan, s, g->n);
-    manmem_watch(plan, "the host fills managed memory");
+    manmem_watch(plan, 1, "the host fills managed memory");
     start = assay_now();
     pattern_fill(s->managed, (enum gpu_type)plan->opt->type, 0, plan->elements,
                  0);
@@ -229,7 +229,7 @@ static void prefetch(const struct plan *plan, struct session *s)
     struct gpu_error error = {""};
     double start = assay_now();
 
-    manmem_watch(plan, "prefetching");
+    manmem_watch(plan, 1, "prefetching");
     manmem_check(plan, s->device->index, "prefetching",
                  plan->backend->prefetch(s->device->gpu, s->managed,
                                          plan->bytes, GPU_TO_DEVICE, &error),
@@ -257,7 +257,7 @@ static void iterate(const struct group *g)
         for (size_t k = 0; k < g->n; k++)
             g->sessions[k].faults[i] = faults_now(plan, &g->sessions[k]);
         snprintf(what, sizeof(what), "iteration %llu", (unsigned long long)i);
-        manmem_watch(plan, what);
+        manmem_watch(plan, g->n, what);
         run_kernel(g, true);
         for (size_t k = 0; k < g->n; k++) {
             struct session *s = &g->sessions[k];
@@ -275,10 +275,13 @@ static void iterate(const struct group *g)
 static uint64_t read_all(const void *base, uint64_t bytes)
 {
     const volatile uint64_t *words = base;
-    uint64_t sum = 0;
+    const volatile unsigned char *rest = base;
+    uint64_t n = bytes / sizeof(*words), sum = 0;
 
-    for (uint64_t i = 0; i < bytes / sizeof(*words); i++)
+    for (uint64_t i = 0; i < n; i++)
         sum += words[i];
+    for (uint64_t i = n * sizeof(*words); i < bytes; i++)
+        sum += rest[i];
     return sum;
 }
 
@@ -288,12 +291,12 @@ static void write_back(const struct plan *plan, struct session *s)
     uint64_t faults = faults_now(plan, s), wrong;
     double start;
 
-    manmem_watch(plan, "the host reads managed memory");
+    manmem_watch(plan, 1, "the host reads managed memory");
     start = assay_now();
     (void)read_all(s->managed, plan->bytes);
     s->write_back = assay_now() - start;
     s->faults_back = faults_now(plan, s) - faults;
-    manmem_watch(plan, "the host compares managed memory");
+    manmem_watch(plan, 1, "the host compares managed memory");
     wrong = pattern_wrong(s->managed, (enum gpu_type)plan->opt->type,
                           plan->elements, 0);
     assay_check(plan->run, "writeback.data", (double)wrong, 0.0, &s->keys);
@@ -308,6 +311,7 @@ static void take_turns(const struct group *g, uint64_t round,
 
     for (uint64_t i = 0; i < plan->opt->ping_pong; i++) {
         spoil_all(g);
+        manmem_watch(plan, g->n, "an iteration of ping-pong");
         run_kernel(g, true);
         for (size_t k = 0; k < g->n; k++) {
             struct session *s = &g->sessions[k];
@@ -334,11 +338,12 @@ static void ping_pong(const struct group *g)
     for (uint64_t r = 0; r < opt->rounds; r++) {
         pattern_sums(wanted, plan->threads, opt->elements,
                      (enum gpu_access)opt->access, r + 1);
-        manmem_watch(plan, "a round of ping-pong");
         for (size_t k = 0; k < g->n; k++) {
             struct session *s = &g->sessions[k];
-            double start = assay_now();
+            double start;
 
+            manmem_watch(plan, 1, "the host writes managed memory anew");
+            start = assay_now();
             pattern_fill(s->managed, (enum gpu_type)opt->type, 0,
                          plan->elements, r + 1);
             s->touch[r] = assay_now() - start;
@@ -362,7 +367,7 @@ static void copy_in(const struct plan *plan, struct session *s)
     struct gpu_error error = {""};
     char *piece = room(plan, PIECE, 1);
 
-    manmem_watch(plan, "copying to device memory");
+    manmem_watch(plan, 1, "copying to device memory");
     for (uint64_t at = 0; at < plan->bytes; at += PIECE) {
         uint64_t n = plan->bytes - at < PIECE ? plan->bytes - at : PIECE;
         double start;
@@ -393,7 +398,7 @@ static void direct(const struct group *g)
     }
     for (uint64_t i = 0; i < plan->opt->iterations; i++) {
         spoil_all(g);
-        manmem_watch(plan, "an iteration on device memory");
+        manmem_watch(plan, g->n, "an iteration on device memory");
         run_kernel(g, false);
         for (size_t k = 0; k < g->n; k++) {
             g->sessions[k].direct[i] = g->sessions[k].last;

@@ -29,9 +29,9 @@ void manmem_check(const struct plan *plan, int device, const char *doing,
                   error->text);
 }
 
-void manmem_watch(const struct plan *plan, const char *what)
+void manmem_watch(const struct plan *plan, size_t n, const char *what)
 {
-    assay_watch(plan->run, plan->opt->watchdog, what);
+    assay_watch(plan->run, plan->opt->watchdog * (double)n, what);
 }
 
 static _Noreturn void bad_list(const struct plan *plan, const char *word,
@@ -113,7 +113,7 @@ static void open_devices(struct plan *plan)
     for (size_t i = 0; i < plan->ndevices; i++) {
         struct device *d = &plan->devices[i];
 
-        manmem_watch(plan, "opening a device");
+        manmem_watch(plan, 1, "opening a device");
         manmem_check(
             plan, d->index, "opening it",
             plan->backend->open(&d->gpu, d->index, &plan->setup, &error),
@@ -247,15 +247,17 @@ void manmem_plan(struct plan *plan, struct assay_run *run, struct options *opt)
     plan->sums = malloc(plan->threads * sizeof(*plan->sums));
     if (!plan->sums)
         assay_die(run, ASSAY_BROKEN, "sums: %s", strerror(errno));
-    manmem_watch(plan, "working out the sums");
+    manmem_watch(plan, 1, "working out the sums");
     pattern_sums(plan->sums, plan->threads, opt->elements,
                  (enum gpu_access)opt->access, 0);
 }
 
 void manmem_plan_free(struct plan *plan)
 {
-    assay_watch(plan->run, 0, "");
-    for (size_t i = 0; i < plan->ndevices; i++)
+    for (size_t i = 0; i < plan->ndevices; i++) {
+        manmem_watch(plan, 1, "closing a device");
         plan->backend->close(plan->devices[i].gpu);
+    }
+    assay_watch(plan->run, 0, "");
     free(plan->sums);
 }

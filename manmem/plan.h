@@ -46,8 +46,9 @@ void manmem_say(const struct plan *plan, const char *format, ...)
 void manmem_check(const struct plan *plan, int device, const char *doing,
                   int status, const struct gpu_error *error);
 
-/* Watch the next step. */
-void manmem_watch(const struct plan *plan, const char *what);
+/* Watch the next step, of n devices together: they may share a bus, and a
+ * driver that serves one of them after the other. */
+void manmem_watch(const struct plan *plan, size_t n, const char *what);
 
 /* backend.c: set plan's backend, plugin and present, or end the run. */
 void manmem_find_backend(struct plan *plan);

@@ -96,7 +96,8 @@ static bool is_whole(const char *svg)
 int stream_plot(const struct curve *curve, const char *svg, char *why,
                 size_t size)
 {
-    FILE *script = write_script(curve, svg ? "svg size 800,480 dynamic"
+    FILE *script = write_script(curve, svg ? "svg size 800,480 dynamic "
+                                             "background rgb 'white'"
                                            : "dumb size 72,22");
     int output = 1, status;
 

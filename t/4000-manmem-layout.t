@@ -79,6 +79,7 @@ my %faults = (
     '--num-blocks=1 --block-size=128 --type=double --chunk=128K' => 32,
     '--num-blocks=1 --block-size=128 --access=coalesced'    => 32,
     '--num-blocks=7 --block-size=3 --elements-per-thread=1001' => 2,
+    '--num-blocks=1 --block-size=1 --elements-per-thread=1025 --chunk=4K' => 2,
 );
 for my $options (sort keys %faults) {
     my $n = $faults{$options};

@@ -105,6 +105,12 @@ like(verdict($run), qr/^spoiled: /, '... and counts for nothing');
 $run = fake('ms=700,1', '--iterations=4 --watchdog=0.3');
 is($run->{status}, 128 + 14, 'one that is slow is ended as well');
 like($run->{err}, qr/iteration 0$/m, '... as iteration 0');
+$run = fake('devices=4 ms=400,1', '--iterations=4 --watchdog=0.3 --order=together');
+is($run->{status}, 0, 'four at once may take four times as long') or diag($run->{err});
+$run = fake('ms=20 direct=20', '--iterations=4 --watchdog=0.4 --ping-pong=30 --rounds=1');
+is($run->{status}, 0, 'a round of ping-pong is more than one step') or diag($run->{err});
+$run = fake('hang=7', '--iterations=4 --watchdog=0.3 --ping-pong=5 --rounds=1');
+like($run->{err}, qr/no progress within 0\.3 s: an iteration of ping-pong$/m, '... each watched');
 
 # Migration over three iterations, as MI210 does.
 my ($last, $try) = (q{}, 0);
@@ -142,6 +148,7 @@ my %warned = (
     'xnack=unsupported' => qr/has no XNACK/,
     unmanaged           => qr/no managed memory/,
     integrated          => qr/shares its memory with the host/,
+    'devices=2 twins'   => qr/devices 0 and 1 are both at bus 0000:F0:00\.0: one GPU twice/,
 );
 for my $word (sort keys %warned) {
     $run = fake($word, '--iterations=4');
@@ -152,6 +159,8 @@ is((metric(fake('xnack=off', '--iterations=4'), 'cold'))[0]{xnack}, 'off',
     'XNACK stands in the keys, as the device says');
 $run = fake('xnack=on', '--iterations=4');
 unlike($run->{err}, qr/XNACK/, 'and where it is on there is no warning');
+is((metric(fake('xnack=unknown', '--iterations=4'), 'cold'))[0]{xnack}, 'unknown',
+    'nor is there one to tell, through SCALE');
 
 # Of several devices the slow one is told.
 $run = fake('devices=3 ms=10 direct=10 slow=1', '--iterations=6');

@@ -40,12 +40,30 @@ SKIP: {
 }
 SKIP: {
     skip 'built without CUDA', 1 if !-e $plugin{cuda};
-    skip 'no cuobjdump here', 1 if !command('cuobjdump') && !-x '/usr/local/cuda/bin/cuobjdump';
-    local $ENV{PATH} = "$ENV{PATH}:/usr/local/cuda/bin";
-    my $has = qx(cuobjdump --list-elf --list-ptx '$plugin{cuda}' 2>&1);
-    for my $arch (grep {/^sm_/} split q{ }, setting('CUDA_BUILT')) {
-        like($has, qr/\b$arch\b.*cubin/, "CUDA: code for $arch");
+    my %has = map { $_ => 1 } cuda_code(slurp($plugin{cuda}));
+    my @archs = map {s/\d\K[a-z]\z//r} split q{ }, setting('CUDA_BUILT');
+    skip 'built by NVCC_FLAGS of your own', 1 if grep { !/\A(?:sm|compute)_\d+\z/ } @archs;
+    is_deeply([grep { !$has{$_} } @archs], [], "CUDA: code for @archs");
+    is_deeply([grep {/^sm_/ && !/^(?:@{[join q{|}, @archs]})$/} keys %has], [],
+        'CUDA: and for no other');
+}
+
+# What the fat binaries in a file hold: sm_NN, or compute_NN for PTX.
+sub cuda_code {
+    my ($code) = @_;
+    my @found;
+
+    while ($code =~ /\x50\xed\x55\xba/g) {
+        my ($head, $size) = unpack 'x2 v Q<', substr $code, pos $code, 12;
+        my $at = pos($code) - 4 + $head;
+        for (my $end = $at + $size; $at < $end;) {
+            my ($kind, $more, $length, $arch) = unpack 'v x2 V Q< x12 V', substr $code, $at, 32;
+            push @found, ($kind == 1 ? 'compute_' : 'sm_') . $arch;
+            last if !$more;
+            $at += $more + $length;
+        }
     }
+    return @found;
 }
 
 # Where there is a device it is measured, else that is what is said.
@@ -108,7 +126,7 @@ SKIP: {
         'hipGetDeviceCount=35'     => [77, qr/no device: hipGetDeviceCount: hipErrorInsufficientDriver \(35\)/],
         'hipGetDeviceCount=101'    => [99, qr/hipGetDeviceCount: hipError101 \(101\)/],
         'hipSetDevice=101'         => [99, qr/opening it: hipSetDevice: hipError101/],
-        'hipGetLastError=209'      => [99, qr/opening it: hipGetLastError: hipError209/],
+        'hipGetLastError=209'      => [99, qr/opening it: hipGetLastError: hipError209 \(209\): this build has code for \S*gfx/],
         'hipGetDeviceProperties=1' => [99, qr/asking what it is: hipGetDeviceProperties\w*: hipError1/],
         'hipMallocManaged=801'     => [77, qr/managed memory: hipMallocManaged: hipError801/],
         'hipMallocManaged=2'       => [99, qr/managed memory: hipMallocManaged: hipError2/],
@@ -126,6 +144,12 @@ SKIP: {
         is($run->{status}, $status, "$word: exit $status");
         like($run->{err}, $why, '... call and error by name');
     }
+    my $several = emulation("STUB=devices=3 $hip --devices=0,2");
+    is($several->{status}, 0, 'two of three devices') or diag($several->{err});
+    is(join(q{ }, map {"$_->{device}/$_->{at_once}"} metric($several, 'cold')), '0/1 2/1 0/2 2/2',
+        '... one by one, and at once');
+    is(join(q{ }, map { ($_ =~ / bus=(\S+)/)[0] } lines($several, 'device')),
+        '0000:C1:00.0 0000:C3:00.0', '... each at its own bus');
     my $run = manmem("STUB=xnack=- $hip");
     is((metric($run, 'cold'))[0]{xnack}, 'off', 'XNACK off');
     like($run->{err}, qr/XNACK is off/, '... is warned of');

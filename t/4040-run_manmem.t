@@ -105,7 +105,10 @@ subtest 'host emulation' => sub {
     like $said, qr/^# run_manmem on \S+, system functional \(by --functional: host emulation\)$/m,
         '... as what it is';
     like $said, qr/^# # backend host: host emulation/m, '... in its output too';
-    ($status, $said) = run_manmem('any', '--', '--backend=host', '--num-blocks=1');
+    for my $try (1 .. 5) {    # a busy machine may leave no curve
+        ($status, $said) = run_manmem("any$try", '--', '--backend=host', '--num-blocks=1');
+        last if $said !~ /ended unstable/;
+    }
     is $status, 3, 'without it: INVALID';
     like $said, qr/only functional runs, which do not count/, '... since it is no GPU';
 };

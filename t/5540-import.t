@@ -80,6 +80,19 @@ subtest 'manmem' => sub {
     like $out, qr/iteration 1: prints 2231\.218 GB\/s, but its bytes and time are 2199\.16"/,
         '... of a rate';
     unlike $out, qr/iteration 2: prints/, '... and not of one that is right';
+    my $good = slurp("$data/manmem-a.log");
+    spew('odd.log', $good =~ s/5\.745 ms \(\S+/9.000 ms (238.609/r);
+    (undef, my $late, $err) = import_log('manmem', 'odd.log');
+    like $err, qr/not steady: iteration 4 of 6 was the first within 10 % /, 'steady too late: said';
+    is join(q{ }, map { value($late, $_, 'device=0') } qw(steady converged migrated)),
+        'none none none', '... and no figure of what is steady';
+    spew('odd.log', $good =~ s/(Iteration \d): .*/$1: 5.745 ms (373.8 GiB\/s)./gr);
+    (undef, my $flat) = import_log('manmem', 'odd.log');
+    is value($flat, 'converged', 'device=0'), 0, 'never cold: converged from the first on';
+    spew('odd.log', $good =~ s/0x80000000/0x100000000/r =~ s/^Iteration.*\n//mgr,
+        map {"Iteration $_: 10.000 ms (429.497 GiB/s).\n"} 0 .. 5);
+    (undef, my $double, $err) = import_log('manmem', 'odd.log');
+    is value($double, 'cold', 'type=double') . $err, '429.49673', 'twice the bytes: doubles';
     (undef, my $tap) = judged($out, 'manmem.cold');
     like $tap, qr/not ok 1 .*INVALID: no check line: the data was not verified/,
         'no clause takes it for a measurement';
@@ -125,6 +138,9 @@ subtest 'hostile' => sub {
         'a time of zero'  => $good =~ s/19632\.823 ms/0.000 ms/r,
         'no bytes'        => $good =~ s/^Starting.*\n//mr,
         'bytes of zero'   => $good =~ s/0x80000000/0x0/r,
+        'no time'         => $good =~ s/5\.745 ms/nan ms/r,
+        'one is missing'  => $good =~ s/^Iteration 0.*\n//mr,
+        'one comes twice' => $good =~ s/^(Iteration 2.*\n)/$1$1/mr,
         'nothing'         => q{},
         'binary'          => join(q{}, map {chr} 0 .. 255) x 40,
     );
@@ -133,13 +149,13 @@ subtest 'hostile' => sub {
         my ($status, $out) = import_log('manmem', 'bad.log');
         is "$status $out", '2 ', "$what: exit 2";
     }
-    spew('odd.log', $good =~ s/^Iteration 1:/Iteration @{[1]}\$(touch owned)`touch owned`:/mr,
+    spew('odd.log', $good, "Iteration 6\$(touch owned)`touch owned`: 1.000 ms (1 GB/s).\n",
         "Iteration 9: \@{[system 'touch owned']} ms (1 GB/s).\n", "end status=ok\nok 1\n");
     my ($status, $out) = import_log('--key', "note=a\nend status=ok\nmetric name=x", 'manmem', 'odd.log');
     ok !-e 'owned', 'text is not run';
     is $status, 2, 'a key with a line feed: exit 2';
     ($status, $out) = import_log('--key', 'label="; rm -rf x" \\', 'manmem', 'odd.log');
-    is scalar(lines_of($out, qr/^metric name=iteration/)), 5, 'what is no line of it is passed over';
+    is scalar(lines_of($out, qr/^metric name=iteration/)), 6, 'what is no line of it is passed over';
     is scalar(lines_of($out, qr/^end /)), 1, 'one end';
     spew('odd.record', $out);
     my @series = Assay::Figures::series({unverified => 1}, 'odd.record');

@@ -221,7 +221,10 @@ sub _manmem_record {
 
     my ($bytes, $times) = @{$run}{qw(bytes times)};
     my $dimensions = $run->{dimensions} // [];
-    my @keys = (device => 0, bytes => sprintf('%.0f', $bytes), type => 'float',
+    for my $i (0 .. $#{$times}) {
+        die "$record->{log}: iteration $i is not there\n" if $times->[$i][0] != $i;
+    }
+    my @keys = (device => 0, bytes => sprintf('%.0f', $bytes), type => _manmem_type($run),
         access => 'consecutive', advise => 'none', prefetch => 'no',
         iterations => scalar @{$times}, at_once => 1);
     push @keys, dimensions => join q{,}, @{$dimensions} if @{$dimensions};
@@ -234,17 +237,30 @@ sub _manmem_record {
     }
     my @ms = map { $_->[1] } @{$times};
     die "$record->{log}: an iteration took no time\n" if grep { $_ <= 0 } @ms;
-    my @steady = @ms[int(@ms / 2) .. $#ms];
-    my $steady = median(@steady);
     _metric($record, 'cold', $rate->($ms[0]), 'GB/s', @keys);
-    _metric($record, 'steady', $rate->($steady), 'GB/s', @keys) if @ms > 3;
+    return if @ms <= 3;
+    my $half = int(@ms / 2);
+    my $steady = median(@ms[$half .. $#ms]);
     my ($converged) = grep { $ms[$_] <= 1.1 * $steady } 0 .. $#ms;
-    return if @ms <= 3 || !$converged;
+    if ($converged > $half) {
+        _warn($record, "not steady: iteration $converged of " . @ms
+                . " was the first within 10 % of the last half's median");
+        return;
+    }
     my $lost = 0;
     $lost += $_ - $steady for @ms[0 .. $converged - 1];
+    _metric($record, 'steady', $rate->($steady), 'GB/s', @keys);
     _metric($record, 'converged', $converged, 'iterations', @keys);
     _metric($record, 'migrated', $rate->($lost), 'GB/s', @keys) if $lost > 0;
     return;
+}
+
+# The log does not name it: float, unless the bytes are those of doubles.
+sub _manmem_type {
+    my ($run) = @_;
+
+    my @d = @{$run->{dimensions} // []} or return 'float';
+    return $run->{bytes} == $d[0] * $d[1] * $d[2] * 8 ? 'double' : 'float';
 }
 
 # What of the log can't be true together.
@@ -256,7 +272,7 @@ sub _manmem_doubts {
         my $product = $d[0] * $d[1] * $d[2] * 4;
         _warn($record, sprintf 'dimensions %s of float are %.0f bytes, but it prints %.0f:'
                 . ' rates count what it prints', join(' x ', @d), $product, $bytes)
-            if $product != $bytes;
+            if $product != $bytes && _manmem_type($run) eq 'float';
     }
     for my $time (@{$run->{times}}) {
         my ($number, $ms, $said) = @{$time};

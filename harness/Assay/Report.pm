@@ -37,19 +37,39 @@ Exit status: that of assay judge; 2 for a usage error, 99 where the page can't
 be written.
 END
 
+# Light, dark by the reader's choice, and always light on paper.
 my $STYLE = <<'END';
+:root { --ink: #222; --paper: #fff; --rule: #ddd; --faint: #555; --box: #f6f6f6;
+  --mark: #ffef9e; --good: #14602a; --bad: #a1131f; --open: #7a5200; --link: #0b4f9e }
+@media screen and (prefers-color-scheme: dark) {
+  :root { color-scheme: dark; --ink: #ddd; --paper: #17191c; --rule: #3c4046;
+    --faint: #aaa; --box: #212428; --mark: #5a4a00; --good: #7bd492; --bad: #ff9191;
+    --open: #e6b75c; --link: #8ab8f0 }
+}
 body { font: 15px/1.45 sans-serif; margin: 2em auto; max-width: 75em; padding: 0 1em;
-  color: #222; background: #fff }
+  color: var(--ink); background: var(--paper) }
+h1, h2, h3, p { overflow-wrap: anywhere }
+a { color: var(--link) }
+.wide { overflow-x: auto }
 table { border-collapse: collapse; width: 100%; margin: 1em 0 }
-th, td { text-align: left; padding: .25em .6em; border-bottom: 1px solid #ddd;
+th, td { text-align: left; padding: .25em .6em; border-bottom: 1px solid var(--rule);
   vertical-align: top; overflow-wrap: anywhere }
-td.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
-.PASS { color: #14602a } .FAIL, .INVALID { color: #a1131f; font-weight: bold }
-.NOTRUN, .WAIVED, .INCONCLUSIVE { color: #7a5200 }
-.why { color: #555; font-size: 90% }
-pre { font-size: 12px; overflow-x: auto; background: #f6f6f6; padding: .6em }
-pre span:target, tr:target { background: #ffef9e }
-img { max-width: 100% }
+.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
+.PASS, .FAIL, .INVALID, .NOTRUN, .WAIVED, .INCONCLUSIVE { white-space: nowrap }
+.PASS { color: var(--good) }
+.FAIL, .INVALID { color: var(--bad); font-weight: bold }
+.NOTRUN, .WAIVED, .INCONCLUSIVE { color: var(--open) }
+.why { color: var(--faint); font-size: 90% }
+pre { font-size: 12px; overflow-x: auto; background: var(--box); padding: .6em }
+pre span:target, tr:target { background: var(--mark) }
+img { max-width: 100%; background: #fff }
+@media (max-width: 50em) { body { margin: 1em auto } .wide table { min-width: 48em } }
+@media print {
+  body { margin: 0; max-width: none; font-size: 10pt }
+  pre { font-size: 7pt; white-space: pre-wrap; overflow-wrap: anywhere }
+  tr, img { break-inside: avoid }
+  h2, h3 { break-after: avoid }
+}
 END
 
 sub main {
@@ -112,6 +132,7 @@ sub _page {
     return <<"END";
 <!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'unsafe-inline'">
 <title>$name</title><style>
 $STYLE</style></head><body>
@@ -143,8 +164,8 @@ sub _verdicts {
     my ($page) = @_;
 
     my $rows = join q{}, map { _verdict($page, $_) } @{$page->{points}};
-    return "<h2>Verdicts</h2>\n<table><tr><th>verdict<th>clause<th>place<th>measured"
-        . "<th>limit<th>samples</tr>\n$rows</table>\n";
+    return "<h2>Verdicts</h2>\n<div class=\"wide\"><table><tr><th>verdict<th>clause<th>place<th>measured"
+        . "<th>limit<th>samples</tr>\n$rows</table></div>\n";
 }
 
 sub _verdict {
@@ -217,8 +238,9 @@ sub _attempts {
     my ($page) = @_;
 
     my $rows = join q{}, map { _attempt($_) } @{$page->{attempts}};
-    return "<h2>Attempts</h2>\n<table><tr><th>number<th>time<th>what<th>where<th>seconds"
-        . "<th>status<th>record, and its SHA-256</tr>\n$rows</table>\n";
+    return "<h2>Attempts</h2>\n<div class=\"wide\"><table><tr><th class=\"n\">number<th>time<th>what"
+        . '<th>where<th class="n">seconds<th>status<th>record, and its SHA-256</tr>'
+        . "\n$rows</table></div>\n";
 }
 
 sub _attempt {

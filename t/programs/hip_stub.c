@@ -2,7 +2,8 @@
  * device is the host, which runs the kernels of gpu.hip by their names.
  *
  * The variable STUB, CALL=NUMBER, makes that call return that error; xnack=-
- * switches XNACK off, nothing=1 lets no kernel run. */
+ * switches XNACK off, nothing=1 lets no kernel run, devices=N are so many. What
+ * is allocated on one device is not touched by another's kernels. */
 #include "config.h"
 
 #include <stdint.h>
@@ -19,9 +20,15 @@ static struct {
     const void *function;
     const char *name;
 } kernels[KERNELS];
-static struct {
+static _Thread_local struct {
     dim3 grid, block;
 } configuration;
+static _Thread_local int current; /* device */
+
+/* In front of all that is allocated. */
+struct owner {
+    _Alignas(64) int device;
+};
 
 static const char *told(const char *call)
 {
@@ -53,7 +60,9 @@ const char *hipGetErrorName(hipError_t error)
 
 hipError_t hipGetDeviceCount(int *n)
 {
-    *n = 1;
+    const char *devices = told("devices");
+
+    *n = devices ? atoi(devices) : 1;
     return result("hipGetDeviceCount");
 }
 
@@ -81,8 +90,7 @@ hipError_t hipDeviceGetAttribute(int *value, hipDeviceAttribute_t which,
 
 hipError_t hipDeviceGetPCIBusId(char *bus, int size, int device)
 {
-    (void)device;
-    snprintf(bus, (size_t)size, "0000:C1:00.0");
+    snprintf(bus, (size_t)size, "0000:C%d:00.0", device + 1);
     return result("hipDeviceGetPCIBusId");
 }
 
@@ -106,7 +114,7 @@ hipError_t hipDriverGetVersion(int *version)
 
 hipError_t hipSetDevice(int device)
 {
-    (void)device;
+    current = device;
     return result("hipSetDevice");
 }
 
@@ -147,21 +155,39 @@ hipError_t hipEventElapsedTime(float *ms, hipEvent_t begin, hipEvent_t end)
     return result("hipEventElapsedTime");
 }
 
+static void *allocate(size_t bytes)
+{
+    size_t size = sizeof(struct owner);
+    struct owner *owner =
+        aligned_alloc(size, size + (bytes + size - 1) / size * size);
+
+    if (!owner)
+        return NULL;
+    owner->device = current;
+    return owner + 1;
+}
+
+static int mine(const void *p)
+{
+    return ((const struct owner *)p - 1)->device == current;
+}
+
 hipError_t hipMalloc(void **p, size_t bytes)
 {
-    *p = malloc(bytes);
+    *p = allocate(bytes);
     return result("hipMalloc");
 }
 
 hipError_t hipMallocManaged(void **p, size_t bytes, unsigned flags)
 {
-    *p = flags == hipMemAttachGlobal ? malloc(bytes) : NULL;
+    *p = flags == hipMemAttachGlobal ? allocate(bytes) : NULL;
     return result("hipMallocManaged");
 }
 
 hipError_t hipFree(void *p)
 {
-    free(p);
+    if (p)
+        free((struct owner *)p - 1);
     return result("hipFree");
 }
 
@@ -268,6 +294,8 @@ static void run(const char *name, uint64_t all, void **arguments)
     int rows = strstr(name, "sum_coalesced") != NULL;
     int doubles = strstr(name, "IdE") != NULL;
 
+    if (!mine(sums) || !mine(source))
+        return;
     for (uint64_t t = 0; t < all; t++) {
         double sum = 0.0;
 

@@ -6,8 +6,10 @@
  *   devices=N nodevice nocount        what counting finds, or how it fails
  *   noopen nomalloc nomanaged noprefetch noadvice   calls that fail
  *   memory=BYTES threads=N            of the device
- *   xnack=W integrated unmanaged      what it says of itself: W none,
- *                                     unsupported, off or on
+ *   xnack=W integrated unmanaged twins
+ *                                     what it says of itself: W none,
+ *                                     unsupported, off, on or unknown; all
+ *                                     devices at one bus
  *   ms=A,B,...                        the first runs on managed memory; the
  *                                     last of them is that of all further ones
  *   direct=A slow=I                   on device memory; device I takes twice
@@ -102,7 +104,8 @@ static void fake_close(struct gpu *gpu)
 static int fake_facts(struct gpu *gpu, struct gpu_facts *facts,
                       struct gpu_error *error)
 {
-    static const char *const words[] = {"none", "unsupported", "off", "on"};
+    static const char *const words[] = {"none", "unsupported", "off", "on",
+                                        "unknown"};
     const char *xnack = value_of("xnack");
 
     (void)error;
@@ -120,7 +123,7 @@ static int fake_facts(struct gpu *gpu, struct gpu_facts *facts,
                                 .integrated = value_of("integrated") != NULL};
     facts->free = (uint64_t)number_of("memory", 1 << 30);
     facts->threads = (uint64_t)number_of("threads", 1024);
-    facts->bus[6] = (char)('0' + gpu->index);
+    facts->bus[6] = (char)('0' + (value_of("twins") ? 0 : gpu->index));
     for (size_t i = 0; xnack && i < sizeof(words) / sizeof(*words); i++)
         if (strncmp(xnack, words[i], strlen(words[i])) == 0)
             facts->xnack = (enum gpu_xnack)i;
