@@ -36,6 +36,8 @@ static void run_kernel(struct jobstream *j, size_t thread, uint64_t repetition,
                        s, n);
     time->end = assay_now();
     assay_team_barrier();
+    assay_team_spot(&j->team, thread, &j->arrays, ASSAY_CYCLE_STREAM, op,
+                    repetition);
 }
 
 static void run_all(void *arg, size_t thread)

@@ -14,7 +14,7 @@
 #include "lib/team.h"
 #include "lib/units.h"
 
-enum { LINE = 64 };
+enum { LINE = 64, STRIDE = 1000003 };
 
 /* See where the thread is now; a change since the last look is a move. */
 static void look(struct assay_seat *seat)
@@ -274,6 +274,9 @@ static void touch_slices(void *arg, size_t thread)
         assay_fill(arrays->base[i], arrays->type, start.factor[i],
                    start.flat[i], begin, n);
     touch->team->seats[thread].faults = faults_now() - before;
+    touch->team->seats[thread].now = start;
+    memset(touch->team->seats[thread].spots, 0,
+           sizeof(touch->team->seats[thread].spots));
 }
 
 int assay_team_touch(struct assay_team *team, struct assay_arrays *arrays)
@@ -332,6 +335,25 @@ static void *at(const struct assay_arrays *arrays, unsigned array,
     return (char *)arrays->base[array] + begin * assay_type_size(arrays->type);
 }
 
+void assay_team_spot(struct assay_team *team, size_t thread,
+                     const struct assay_arrays *arrays, enum assay_cycle cycle,
+                     enum assay_op op, uint64_t r)
+{
+    struct assay_seat *seat = &team->seats[thread];
+    unsigned dst = assay_work(op)->dst;
+    uint64_t begin, n;
+
+    assay_expect(&seat->now, op, assay_scalar(cycle, op, r));
+    assay_team_slice(team, thread, arrays->n, assay_type_size(arrays->type),
+                     &begin, &n);
+    if (n == 0 || dst >= ASSAY_ARRAYS)
+        return;
+    seat->spots[dst] = assay_error_join(
+        seat->spots[dst],
+        assay_verify(arrays->base[dst], arrays->type, seat->now.factor[dst],
+                     seat->now.flat[dst], begin + r * STRIDE % n, 1));
+}
+
 static void time_slices(void *arg, size_t thread)
 {
     const struct timing *timing = arg;
@@ -356,6 +378,8 @@ static void time_slices(void *arg, size_t thread)
             slot->end = assay_now();
             assay_team_barrier();
             look(&timing->team->seats[thread]);
+            assay_team_spot(timing->team, thread, arrays, timing->cycle,
+                            (enum assay_op)op, r);
             if (thread == 0)
                 collect(timing, op, r);
         }
@@ -491,8 +515,10 @@ int assay_team_verify(struct assay_team *team,
     result = assay_team_run(team, verify_slices, &v);
     memset(errors, 0, ASSAY_ARRAYS * sizeof(*errors));
     for (size_t t = 0; t < team->threads; t++) {
-        for (int i = 0; i < ASSAY_ARRAYS; i++)
+        for (int i = 0; i < ASSAY_ARRAYS; i++) {
             errors[i] = assay_error_join(errors[i], v.verdicts[t].errors[i]);
+            errors[i] = assay_error_join(errors[i], team->seats[t].spots[i]);
+        }
         words += v.verdicts[t].words;
     }
     *wrong_sums = count_wrong_sums(times, cycle, arrays, words);

@@ -25,6 +25,8 @@ struct assay_seat {
     uint64_t moves;  /* times that it was seen on another CPU than before */
     bool bound;      /* the binding took, whenever it was made */
     uint64_t faults; /* minor page faults while touching its slices */
+    struct assay_expected now; /* what the arrays should hold by now */
+    struct assay_error spots[ASSAY_ARRAYS]; /* of elements looked at */
 };
 
 /* How many threads there will be when so many are asked for. */
@@ -115,9 +117,18 @@ int assay_team_time(struct assay_team *team, const struct assay_arrays *arrays,
                     uint64_t repetitions, struct assay_times *times);
 void assay_times_free(struct assay_times *times);
 
-/* Compare all three arrays with what the cycles timed must leave;
- * errors[array] is the result. *wrong_sums gets the repetitions in which read
- * returned another sum than it must have. Returns as assay_team_time. */
+/* Look, on each thread between kernels and outside the clock, whether op of the
+ * cycle's repetition r wrote the thread's slice: at one element, another each
+ * time. So what was left out shows, even where the end does not depend on it.
+ */
+void assay_team_spot(struct assay_team *team, size_t thread,
+                     const struct assay_arrays *arrays, enum assay_cycle cycle,
+                     enum assay_op op, uint64_t r);
+
+/* Compare all three arrays with what the cycles run since the touch must leave;
+ * errors[array] is the result, with what the looks on the way found.
+ * *wrong_sums gets the repetitions in which read returned another sum than it
+ * must have. Returns as assay_team_time. */
 int assay_team_verify(struct assay_team *team,
                       const struct assay_arrays *arrays, enum assay_cycle cycle,
                       const struct assay_times *times,

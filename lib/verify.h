@@ -8,7 +8,8 @@
  * ever, and every product and sum is exact in double and in float, fused or
  * not, in any order: a right array is equal bit for bit, and a kernel that was
  * left out shows, be it once, always, or in any number of repetitions in a row
- * but a multiple of 130. */
+ * but a multiple of 130, which a look at the arrays on the way tells
+ * (assay_team_spot). */
 #ifndef ASSAY_VERIFY_H
 #define ASSAY_VERIFY_H
 

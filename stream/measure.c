@@ -256,10 +256,8 @@ static void check_data(const struct plan *plan, struct assay_team *team,
             proof < ASSAY_ARRAYS ? errors[proof].max : (double)wrong_sums,
             proof < ASSAY_ARRAYS ? tolerance : 0.0, keys);
     }
-    for (int i = 0; i < ASSAY_ARRAYS; i++) {
+    for (int i = 0; i < ASSAY_ARRAYS; i++)
         result->average_error[i] = errors[i].sum / (double)arrays->n;
-        result->worst = assay_error_join(result->worst, errors[i]);
-    }
 }
 
 /* From times to rates, MB/s: the first repetition warms up, and a time that

@@ -30,7 +30,6 @@ struct result {
     double median, minimum, maximum; /* MB/s, over STREAM's four kernels */
     bool clocked;                    /* every kernel took 20 ticks or more */
     bool valid;                      /* the arrays are right */
-    struct assay_error worst;        /* of the three arrays */
     double average_error[ASSAY_ARRAYS];
     uint64_t huge_bytes; /* of the arrays, in huge pages */
     char cpus[64];       /* where the threads were at last, cut if long */

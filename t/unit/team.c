@@ -202,6 +202,43 @@ static void test_verdict(struct assay_team *team, enum assay_type type,
     assay_arrays_unmap(&arrays);
 }
 
+/* A kernel that takes a rest as long as the scalars' period. */
+static struct {
+    assay_kernel_f *run;
+    unsigned calls;
+} lazy;
+
+static uint32_t run_lazily(void *restrict dst, const void *restrict x,
+                           const void *restrict y, double s, size_t n)
+{
+    unsigned call = lazy.calls++;
+
+    return call >= 5 && call < 135 ? 0 : lazy.run(dst, x, y, s, n);
+}
+
+/* Left out in so many repetitions, a kernel leaves no trace at the end. */
+static void test_period(struct assay_team *team)
+{
+    struct assay_arrays arrays;
+    struct assay_kernels kernels, broken;
+
+    assay_arrays_map(&arrays, ASSAY_DOUBLE, 1001, ASSAY_HUGE_NEVER, -1);
+    assay_kernels_choose(ASSAY_ISA_AUTO, ASSAY_STORES_AUTO, ASSAY_DOUBLE,
+                         &kernels);
+    for (int cycle = 0; cycle < 2; cycle++)
+        for (int op = 0; op < (int)assay_cycle_ops((enum assay_cycle)cycle);
+             op++) {
+            broken = kernels;
+            broken.run[op] = run_lazily;
+            lazy.run = kernels.run[op];
+            lazy.calls = 0;
+            ok(faults(team, &arrays, &broken, (enum assay_cycle)cycle, 140) > 0,
+               "cycle %d: %s left out of 130 repetitions is seen", cycle,
+               assay_work((enum assay_op)op)->name);
+        }
+    assay_arrays_unmap(&arrays);
+}
+
 static void test_times(struct assay_team *team)
 {
     struct assay_arrays arrays;
@@ -267,6 +304,8 @@ int main(void)
         assay_team_form(&team, &topology, ASSAY_PIN_COMPACT, threads, -1);
         test_verdict(&team, ASSAY_DOUBLE, 3);
         test_verdict(&team, threads == 2 ? ASSAY_DOUBLE : ASSAY_FLOAT, 1001);
+        if (team.threads == 1)
+            test_period(&team);
         test_times(&team);
         assay_team_dissolve(&team);
     }
