@@ -184,6 +184,16 @@ subtest 'a full disk is not a pass' => sub {
     like(slurp("$folder/tap"), qr/\ATAP version 13\n.*\nok 1 /s, 'whole');
 };
 
+subtest 'no memory is not a verdict' => sub {
+    my @args = ('judge', '--reference', $reference, '--nodes', 'n[00001-99999]', $good);
+    for my $limit (60_000, 80_000) {
+        my ($status, $out) = run('/bin/sh', '-c',
+            "ulimit -v $limit; LC_ALL=C exec \"\$\@\"", 'sh', $^X, $assay, @args);
+        is($status, 99, "$limit kB for 99999 nodes");
+        unlike($out, qr/^# PASS /m, 'no summary');
+    }
+};
+
 subtest 'systems' => sub {
     mkdir "$folder/reference";
     my ($status, $out, $error) = judge($good);
