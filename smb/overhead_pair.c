@@ -13,10 +13,10 @@ enum {
     DATA_TAG = 1,
     ORDER_TAG = 2,
     RESULT_TAG = 3,
-    LINE = 64, /* bytes that a buffer begins at a multiple of */
-    CACHED =
-        16384 /* bytes of all buffers of short messages, which a first-level
-                      cache holds: more would be timed */
+    LINE = 64,      /* bytes: what arrives begins at a multiple of it */
+    PLACES = 64,    /* where messages of a sample arrive, one after the other */
+    CACHED = 16384, /* bytes of all places of a short message, which a
+                       first-level cache holds: more would be timed */
 };
 
 /* What the origin tells its target to take part in. */
@@ -39,74 +39,82 @@ static bool is_receiver(const struct overhead_pair *pair)
     return pair->origin == pair->receive;
 }
 
-/* As many buffers as short messages may have: each message of a sample has one
- * of its own, or comes after one that is as far back as that. */
-static void choose_slots(struct overhead_pair *pair, uint64_t bytes)
+/* A sender has one buffer, as in the original. A receiver has a place of its own
+ * for each message of a sample, so that none hides that another did not come;
+ * but those of a longer message overlap, so that it is not the memory that is
+ * timed: each is `stride' bytes on, or back, and of a message which others follow
+ * remains that much of its beginning, or of its end. */
+static void choose_places(struct overhead_pair *pair, size_t bytes)
 {
-    pair->stride = (bytes / LINE + 1) * LINE;
-    pair->slots = pair->stride < CACHED ? CACHED / pair->stride : 1;
+    size_t whole = (bytes / LINE + 1) * LINE;
+    size_t room = bytes < CACHED ? (CACHED - bytes) / PLACES / LINE * LINE : 0;
+
+    if (room < LINE)
+        room = LINE;
+    pair->stride = room < whole ? room : whole;
+    pair->room = (PLACES - 1) * pair->stride + whole;
+    if (!is_receiver(pair))
+        pair->room = whole;
 }
 
 void overhead_pair_open(struct overhead_pair *pair, bool receive,
                         uint64_t bytes)
 {
-    unsigned char *buffer;
-
-    choose_slots(pair, bytes);
-    buffer = aligned_alloc(LINE, pair->slots * pair->stride);
-    if (!buffer)
-        assay_die(pair->job->run, ASSAY_BROKEN, "a message of %llu bytes: %s",
-                  (unsigned long long)bytes, strerror(ENOMEM));
-    memset(buffer, 0, pair->slots * pair->stride);
     pair->receive = receive;
     pair->bytes = (int)bytes;
+    choose_places(pair, bytes);
+    pair->buffer = aligned_alloc(LINE, pair->room);
+    if (!pair->buffer)
+        assay_die(pair->job->run, ASSAY_BROKEN, "a message of %llu bytes: %s",
+                  (unsigned long long)bytes, strerror(ENOMEM));
+    memset(pair->buffer, 0, pair->room);
     pair->wrong = pair->verified = 0;
-    pair->in = pair->out = NULL;
-    if (is_receiver(pair))
-        pair->in = buffer;
-    else
-        pair->out = buffer;
     snprintf(pair->what, sizeof(pair->what), "msgsize=%llu direction=%s",
              (unsigned long long)bytes, receive ? "recv" : "send");
 }
 
 void overhead_pair_close(struct overhead_pair *pair)
 {
-    free(pair->in);
-    free(pair->out);
-    pair->in = pair->out = NULL;
+    free(pair->buffer);
+    pair->buffer = NULL;
 }
 
 /*
- * What messages carry: words that are different in each place, buffer and
- * sample.
+ * What messages carry: words that are different in each place and sample.
  */
 enum { WORD = sizeof(uint64_t) };
 
-static uint64_t word_at(uint64_t key, size_t i)
+static uint64_t word_at(const struct overhead_pair *pair, size_t i)
 {
-    uint64_t x = (key + i) * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t x = ((pair->stamp << 40) + i) * UINT64_C(0x9e3779b97f4a7c15);
 
     return x ^ x >> 29;
 }
 
-static uint64_t key_of(const struct overhead_pair *pair, size_t slot)
+/* Bytes of one word of the message from the ith on, up to `to'. */
+static size_t in_word(size_t i, size_t to)
 {
-    return pair->stamp << 40 ^ (uint64_t)slot << 28;
+    size_t n = WORD - i % WORD;
+
+    return n < to - i ? n : to - i;
 }
 
-/* Write the message of that key, or with mask ~0 what differs in every byte. */
-static void write_message(unsigned char *p, size_t n, uint64_t key,
-                          uint64_t mask)
+/* Write bytes from..to of the message at p, or with mask ~0 what differs in every
+ * byte. */
+static void write_message(const struct overhead_pair *pair, unsigned char *p,
+                          size_t from, size_t to, uint64_t mask)
 {
-    uint64_t word;
+    size_t n;
 
-    for (size_t i = 0; i < n / WORD; i++) {
-        word = word_at(key, i) ^ mask;
-        memcpy(p + i * WORD, &word, WORD);
+    for (size_t i = from; i < to; i += n) {
+        uint64_t word = word_at(pair, i / WORD) ^ mask;
+
+        n = in_word(i, to);
+        if (n == WORD)
+            memcpy(p + i, &word, WORD);
+        else
+            memcpy(p + i, (unsigned char *)&word + i % WORD, n);
     }
-    word = word_at(key, n / WORD) ^ mask;
-    memcpy(p + n / WORD * WORD, &word, n % WORD);
 }
 
 static unsigned differing(uint64_t x, uint64_t y)
@@ -118,51 +126,95 @@ static unsigned differing(uint64_t x, uint64_t y)
     return n;
 }
 
-/* Bytes that are not those of the message. */
-static uint64_t compare_message(const unsigned char *p, size_t n, uint64_t key)
+/* Of bytes from..to of the message at p, those that are not as they were sent. */
+static uint64_t compare_message(const struct overhead_pair *pair,
+                                const unsigned char *p, size_t from, size_t to)
 {
-    uint64_t wrong = 0, word, last = word_at(key, n / WORD), rest = last;
+    uint64_t wrong = 0;
+    size_t n;
 
-    for (size_t i = 0; i < n / WORD; i++) {
-        memcpy(&word, p + i * WORD, WORD);
-        if (word != word_at(key, i))
-            wrong += differing(word, word_at(key, i));
+    for (size_t i = from; i < to; i += n) {
+        uint64_t sent = word_at(pair, i / WORD), got = sent;
+
+        n = in_word(i, to);
+        if (n == WORD)
+            memcpy(&got, p + i, WORD);
+        else
+            memcpy((unsigned char *)&got + i % WORD, p + i, n);
+        if (got != sent)
+            wrong += differing(got, sent);
     }
-    memcpy(&rest, p + n / WORD * WORD, n % WORD);
-    return wrong + differing(rest, last);
+    return wrong;
 }
 
-static unsigned char *buffer_of(const struct overhead_pair *pair, size_t slot)
+/* Messages of a sample come forwards or backwards, in turn. */
+static bool is_forward(const struct overhead_pair *pair)
 {
-    unsigned char *base = is_receiver(pair) ? pair->in : pair->out;
-
-    return base + slot % pair->slots * pair->stride;
+    return pair->stamp % 2 == 0;
 }
 
-static size_t slots_used(const struct overhead_pair *pair, uint64_t loops)
+static unsigned char *place_of(const struct overhead_pair *pair, size_t i)
 {
-    return loops < pair->slots ? (size_t)loops : pair->slots;
+    if (!is_receiver(pair))
+        return pair->buffer;
+    return pair->buffer +
+           (is_forward(pair) ? i : PLACES - 1 - i) * pair->stride;
+}
+
+/* Of the messages that came after the places were last used up, each with the
+ * bytes that no other overwrote: of the last one all. */
+struct rest {
+    unsigned char *at;
+    size_t from, to;
+};
+
+static size_t rests(uint64_t loops)
+{
+    return (size_t)((loops - 1) % PLACES) + 1;
+}
+
+static struct rest rest_of(const struct overhead_pair *pair, size_t i,
+                           size_t rests)
+{
+    struct rest rest = {place_of(pair, i), 0, (size_t)pair->bytes};
+
+    if (i + 1 == rests || rest.to <= pair->stride)
+        return rest;
+    if (is_forward(pair))
+        rest.to = pair->stride;
+    else
+        rest.from = rest.to - pair->stride;
+    return rest;
 }
 
 /* What is sent, or what must not be there any more when it has come. */
 static void prepare(struct overhead_pair *pair, uint64_t loops)
 {
-    uint64_t mask = is_receiver(pair) ? UINT64_MAX : 0;
+    size_t n = rests(loops);
 
-    for (size_t slot = 0; slot < slots_used(pair, loops); slot++)
-        write_message(buffer_of(pair, slot), (size_t)pair->bytes,
-                      key_of(pair, slot), mask);
+    if (!is_receiver(pair)) {
+        write_message(pair, pair->buffer, 0, (size_t)pair->bytes, 0);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        struct rest rest = rest_of(pair, i, n);
+
+        write_message(pair, rest.at, rest.from, rest.to, UINT64_MAX);
+    }
 }
 
 static void inspect(struct overhead_pair *pair, uint64_t loops)
 {
+    size_t n = rests(loops);
+
     if (!is_receiver(pair))
         return;
-    for (size_t slot = 0; slot < slots_used(pair, loops); slot++) {
-        pair->wrong += compare_message(buffer_of(pair, slot),
-                                       (size_t)pair->bytes, key_of(pair, slot));
-        pair->verified++;
+    for (size_t i = 0; i < n; i++) {
+        struct rest rest = rest_of(pair, i, n);
+
+        pair->wrong += compare_message(pair, rest.at, rest.from, rest.to);
     }
+    pair->verified += n;
 }
 
 /*
@@ -182,21 +234,38 @@ static void post(struct overhead_pair *pair, unsigned char *buffer,
                   request);
 }
 
-/* Buffers in turn; counted, since a division would be timed. */
-static unsigned char *next_buffer(const struct overhead_pair *pair,
-                                  size_t *slot)
-{
-    unsigned char *buffer =
-        (is_receiver(pair) ? pair->in : pair->out) + *slot * pair->stride;
+/* How messages of a sample move on: counted, since a division would be timed. */
+struct walk {
+    unsigned char *first, *at;
+    ptrdiff_t step;
+    unsigned left;
+};
 
-    *slot = *slot + 1 == pair->slots ? 0 : *slot + 1;
-    return buffer;
+static struct walk walk_of(const struct overhead_pair *pair)
+{
+    unsigned char *first = place_of(pair, 0);
+
+    return (struct walk){first, first, place_of(pair, 1) - first, PLACES};
+}
+
+static unsigned char *next_place(struct walk *walk)
+{
+    unsigned char *at = walk->at;
+
+    if (--walk->left > 0) {
+        walk->at += walk->step;
+    } else {
+        walk->at = walk->first;
+        walk->left = PLACES;
+    }
+    return at;
 }
 
 /* Receives are posted before the barrier, sends after it. */
-static void loop_origin(struct overhead_pair *pair, uint64_t work, size_t *slot)
+static void loop_origin(struct overhead_pair *pair, uint64_t work,
+                        struct walk *walk)
 {
-    unsigned char *buffer = next_buffer(pair, slot);
+    unsigned char *buffer = next_place(walk);
     MPI_Request request;
 
     if (pair->receive)
@@ -214,9 +283,9 @@ static void loop_work(struct overhead_pair *pair, uint64_t work)
     overhead_work(work);
 }
 
-static void loop_target(struct overhead_pair *pair, size_t *slot)
+static void loop_target(struct overhead_pair *pair, struct walk *walk)
 {
-    unsigned char *buffer = next_buffer(pair, slot);
+    unsigned char *buffer = next_place(walk);
     MPI_Request request;
 
     if (!pair->receive)
@@ -231,14 +300,14 @@ static void loop_target(struct overhead_pair *pair, size_t *slot)
 static double time_loops(struct overhead_pair *pair, bool message,
                          uint64_t work, uint64_t loops)
 {
-    size_t slot = 0;
+    struct walk walk = walk_of(pair);
     double start;
 
     MPI_Barrier(pair->comm);
     start = assay_now();
     if (message)
         for (uint64_t i = 0; i < loops; i++)
-            loop_origin(pair, work, &slot);
+            loop_origin(pair, work, &walk);
     else
         for (uint64_t i = 0; i < loops; i++)
             loop_work(pair, work);
@@ -247,12 +316,12 @@ static double time_loops(struct overhead_pair *pair, bool message,
 
 static void follow(struct overhead_pair *pair, bool message, uint64_t loops)
 {
-    size_t slot = 0;
+    struct walk walk = walk_of(pair);
 
     MPI_Barrier(pair->comm);
     for (uint64_t i = 0; i < loops; i++)
         if (message)
-            loop_target(pair, &slot);
+            loop_target(pair, &walk);
         else
             MPI_Barrier(pair->comm);
 }

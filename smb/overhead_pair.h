@@ -14,8 +14,8 @@ struct overhead_pair {
     bool origin;
     bool receive;             /* the origin receives */
     int bytes;                /* of a message */
-    unsigned char *out, *in;  /* the sender's buffers, or the receiver's */
-    size_t slots, stride;     /* buffers, and bytes from one to the next */
+    unsigned char *buffer;    /* what is sent, or where it comes */
+    size_t room, stride;      /* bytes of it, and from one place to the next */
     uint64_t stamp;           /* of the last data that were sent */
     uint64_t wrong, verified; /* bytes not as sent, messages compared: here */
     char what[64];            /* for the watchdog */
@@ -30,8 +30,9 @@ void overhead_pair_open(struct overhead_pair *pair, bool receive,
 void overhead_pair_close(struct overhead_pair *pair);
 
 /* Origin: samples, for overhead_find; its context is the pair. After each the
- * receiver compares every byte of the last messages: of all those that its
- * buffers hold, and of the last one where it is long. */
+ * receiver compares every byte of the last message, and of up to 63 before it
+ * what others did not overwrite: all of it up to 192 bytes, beginning or end
+ * of a longer one. */
 double overhead_pair_sample(void *context, bool message, uint64_t work,
                             uint64_t loops);
 

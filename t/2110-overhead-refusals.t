@@ -100,6 +100,11 @@ SKIP: {
     like $run->{err}, qr/^mpi_overhead: data: wrong data: error 1, tolerance 0$/m, '... it alone';
     $run = job(2, $faulty, '-m 100 -i 400 @', 'MPI_FAULT=middle:1 MPI_FAULT_CALL=30');
     is $run->{status}, 1, 'or of a short one, with others behind it in the same sample';
+    for my $stale ('-m 16K', '-r -m 4K') {
+        my $rank = $stale =~ /-r/ ? 0 : 1;
+        $run = job(2, $faulty, "$stale -i 400 \@", "MPI_FAULT=stale:$rank MPI_FAULT_CALL=30");
+        is $run->{status}, 1, "$stale: one of a sample that did not come";
+    }
     for my $fault (qw(die:1 hang:1)) {
         $start = time;
         $run = job(2, $faulty, '--sizes=8,16 -i 20 --watchdog=2 @',

@@ -5,6 +5,7 @@
  *
  *     data  a byte of what the third one has received is changed
  *     middle  the same, in the middle of the message
+ *     stale  what the third receive posted brings goes elsewhere
  *     die   the third one kills the process
  *     hang  the third one never returns
  *     slow  each of them takes 2 ms more
@@ -25,13 +26,50 @@
 static unsigned char *received; /* by the last receive that was posted */
 static int posted;              /* bytes, or what it counts in */
 
+static int is_for_me(const char *fault)
+{
+    int rank, whom = atoi(strchr(fault, ':') + 1);
+
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    return whom < 0 || whom == rank;
+}
+
+/* Is something to go wrong with calls of this kind, by this rank? */
+static const char *fault_now(void)
+{
+    const char *fault = getenv("MPI_FAULT"), *bytes = getenv("MPI_FAULT_BYTES");
+
+    return fault && strchr(fault, ':') && is_for_me(fault) &&
+                   (!bytes || atoi(bytes) == posted)
+               ? fault
+               : NULL;
+}
+
+static int the_call(void)
+{
+    const char *call = getenv("MPI_FAULT_CALL");
+
+    return call ? atoi(call) : 3;
+}
+
+/* Where the receive is to put what it brings. */
+static void *divert(void *buf)
+{
+    static int calls;
+    const char *fault = fault_now();
+
+    if (!fault || strncmp(fault, "stale", 5) != 0 || ++calls != the_call())
+        return buf;
+    return malloc((size_t)posted + 1); /* never freed */
+}
+
 int MPI_Irecv(void *buf, int count, MPI_Datatype type, int source, int tag,
               MPI_Comm comm, MPI_Request *request)
 {
     if (count > 0)
         received = buf;
     posted = count;
-    return PMPI_Irecv(buf, count, type, source, tag, comm, request);
+    return PMPI_Irecv(divert(buf), count, type, source, tag, comm, request);
 }
 
 int MPI_Isend(const void *buf, int count, MPI_Datatype type, int target,
@@ -41,27 +79,17 @@ int MPI_Isend(const void *buf, int count, MPI_Datatype type, int target,
     return PMPI_Isend(buf, count, type, target, tag, comm, request);
 }
 
-static int is_for_me(const char *fault)
-{
-    int rank, whom = atoi(strchr(fault, ':') + 1);
-
-    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    return whom < 0 || whom == rank;
-}
-
 static void after_wait(void)
 {
     static int calls;
-    const char *fault = getenv("MPI_FAULT"), *bytes = getenv("MPI_FAULT_BYTES"),
-               *call = getenv("MPI_FAULT_CALL");
+    const char *fault = fault_now();
 
-    if (!fault || !strchr(fault, ':') || !is_for_me(fault) ||
-        (bytes && atoi(bytes) != posted))
+    if (!fault)
         return;
     calls++;
     if (strncmp(fault, "slow", 4) == 0)
         usleep(2000);
-    if (calls != (call ? atoi(call) : 3))
+    if (calls != the_call())
         return;
     if (strncmp(fault, "data", 4) == 0 && received)
         *received ^= 1;
