@@ -8,6 +8,9 @@
 #include "smb/overhead_sizes.h"
 #include "smb/overhead_work.h"
 
+/* Where a reader may look, this stands with --functional. */
+#define OVERHEAD_FUNCTIONAL "functional only: not the required run"
+
 struct options {
     bool recv, both, nohdr, verbose, pairs, functional;
     uint64_t iterations; /* 0: by size */

@@ -63,7 +63,7 @@ int main(int argc, char **argv)
 
     overhead_plan_make(&plan, job, &opt);
     if (opt.functional && job->rank == 0 && !assay_quiet(job->run))
-        puts("# functional only: not the required run");
+        puts("# " OVERHEAD_FUNCTIONAL);
     for (int receive = 0; receive < 2; receive++)
         if (plan.direction[receive])
             sweep(&plan, receive);

@@ -144,7 +144,8 @@ void overhead_plan_free(struct overhead_plan *plan)
 {
     if (plan->plot) {
         overhead_plot(plan->plot, plan->sizes.bytes, plan->sizes.n, plan->mark,
-                      plan->marks);
+                      plan->marks,
+                      plan->opt->functional ? OVERHEAD_FUNCTIONAL : NULL);
         if (ferror(plan->plot) | fclose(plan->plot))
             assay_die(plan->job->run, ASSAY_BROKEN, "--plot: %s: %s",
                       plan->opt->plot, strerror(errno));

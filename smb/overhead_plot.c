@@ -140,7 +140,7 @@ static size_t draw_curve(FILE *out, const struct curve *c, size_t m,
 }
 
 void overhead_plot(FILE *out, const uint64_t *bytes, size_t m,
-                   const struct overhead_mark *mark, size_t n)
+                   const struct overhead_mark *mark, size_t n, const char *note)
 {
     struct scale s = scale_of(mark, n);
     int x = LEFT + 200;
@@ -160,5 +160,7 @@ void overhead_plot(FILE *out, const uint64_t *bytes, size_t m,
                 c->colour, c->name);
         x += 120;
     }
+    if (note)
+        fprintf(out, "<text x='%d' y='%d'>%s</text>\n", LEFT, HEIGHT - 8, note);
     fprintf(out, "</svg>\n");
 }

@@ -15,8 +15,10 @@ struct overhead_mark {
 };
 
 /* Draw n marks over m sizes, in bytes: above, on a logarithmic scale, overhead
- * and base_t; below, availability from 0 to 100 %. */
+ * and base_t; below, availability from 0 to 100 %. note: a line of text at the foot,
+ * or NULL. */
 void overhead_plot(FILE *out, const uint64_t *bytes, size_t m,
-                   const struct overhead_mark *mark, size_t n);
+                   const struct overhead_mark *mark, size_t n,
+                   const char *note);
 
 #endif

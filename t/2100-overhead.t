@@ -110,7 +110,7 @@ my $plot = slurp('plot.svg') // q{};
 like $plot, qr{\A<svg .*</svg>\n\z}s, 'the plot is SVG';
 is scalar(grep {/<path [^>]* stroke-width/} split /\n/, $plot), 3,
     '... of overhead, base_t and availability' if $run->{status} == 0;
-unlike $plot, qr/nan|inf/, '... all of it numbers';
+unlike $plot, qr/\bnan\b|\binf\b|functional only/, '... all of it numbers';
 is scalar(() = $plot =~ /<[^\/]/g), scalar(() = $plot =~ m{/>|</}g), '... and well-formed';
 
 # Options of old.
@@ -122,6 +122,11 @@ is join(',', @steps[0 .. 5]), '1,2,4,8,16,32', '-v: a line for each amount of wo
 like $run->{out}, qr/^1024 +50 /m, '-m, -i: the row';
 is scalar(grep { $_->{direction} ne 'recv' } metrics($run)), 0, '-r: receives';
 like((Probe::lines($run, 'opt'))[0], qr/recv=yes iterations=50 msgsize=1024 thresh=2 bthresh=1\.1 /, 'all in the record');
+
+$run = job(2, $program, '--functional --plot=functional.svg -i 20 @');
+like $run->{out}, qr/\A# functional only/, '--functional: it says what it is not';
+like slurp('functional.svg') // q{}, qr/>functional only: not the required run</, '... and so does the plot';
+like +(Probe::lines($run, 'point'))[0], qr/ functional=yes /, '... and the record';
 
 # More pairs, both directions.
 $run = job(4, $program, '--both --pairs --sizes=8 -i 20 @');
