@@ -4,6 +4,7 @@
 EXTRA_DIST += \
 	%D%/judge_scale \
 	%D%/msgrate-peers \
+	%D%/overhead-peers \
 	%D%/rma-peers \
 	%D%/rma_loop.c \
 	%D%/stream-peers \
