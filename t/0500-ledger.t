@@ -115,6 +115,33 @@ subtest 'many at once' => sub {
         'each saw all before it';
 };
 
+# Who was started by one that holds the ledger adds to its end, and reads no more.
+subtest 'watched' => sub {
+    my $ledger = three_lines();
+    $ledger->append('attempt', sub { (number => $_, reason => 'x' x 5000) }) for 2 .. 40;
+    my $watched = Assay::Ledger->new($folder, watched => 1);
+    my $seen;
+    $watched->append('begin', sub { $seen = @_; (number => 41) });
+    cmp_ok $seen, '<', 20, 'the last lines alone are read';
+    cmp_ok $seen, '>', 5, '... several of them';
+    is $ledger->broken, undef, '... and the chain holds';
+    my $whole = slurp($file);
+    spew($file, $whole =~ s/system=x/system=y/r);
+    $watched->append('begin', sub { (number => 42) });
+    is $ledger->broken, 'ledger line 2: the hash of the line before does not fit',
+        'what was changed before them shows later';
+    for my $bad ($whole =~ s/number=39/number=38/r, $whole =~ s/\n\z//r, "${whole}x\n") {
+        spew($file, $bad);
+        eval { $watched->append('begin', sub { (number => 43) }) };
+        like $@, qr/one of its last lines is broken: nothing can be added/, '... among them at once';
+        is slurp($file), $bad, '... and nothing is written';
+    }
+    three_lines();
+    $watched->append('begin', sub { $seen = @_; (number => 2) });
+    is $seen, 3, 'a short one is read as a whole';
+    is $ledger->broken, undef, '... and the chain holds';
+};
+
 subtest 'full disk' => sub {
     my $ledger = three_lines();
     my $before = slurp($file);

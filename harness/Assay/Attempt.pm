@@ -130,7 +130,8 @@ sub glob_in {
 }
 
 # perform_attempt(LEDGER, PLAN, ATTEMPT, TICK): run it and enter how it went.
-# Returns the result of the launch; what can't be kept is in its `trouble`.
+# Returns the result of the launch; the ledger's line is in its `entry`, what
+# can't be kept in its `trouble`.
 sub perform_attempt {
     my ($ledger, $plan, $attempt, $tick) = @_;
 
@@ -150,10 +151,7 @@ sub perform_attempt {
     $run{scheduler} = Assay::Nodes::cut_short($attempt->{job}, Assay::Nodes::restarts())
         if $run{status} || $run{signal} || $run{timeout} || defined $run{stopped};
     $trouble //= _close_record($record, $plan, \%run);
-    my $entered = eval {
-        _enter($ledger, $plan, $attempt, \%run);
-        1;
-    };
+    my $entered = eval { $run{entry} = _enter($ledger, $plan, $attempt, \%run) };
     $trouble //= $@ =~ s/\n\z//r if !$entered;
     $run{trouble} = $trouble if defined $trouble;
     return \%run;
@@ -235,6 +233,7 @@ sub _record_head {
     );
 }
 
+# Returns the line, as a hash.
 sub _enter {
     my ($ledger, $plan, $attempt, $run) = @_;
 
@@ -245,7 +244,7 @@ sub _enter {
     my @files = map { ("${_}_sha256" => sha256_file("$attempt->{folder}/$_")) }
         qw(stdout stderr environment);
     my $program = $plan->{program} // 'unknown';
-    $ledger->append(
+    my %line = $ledger->append(
         'attempt',
         sub {
             return (
@@ -273,7 +272,7 @@ sub _enter {
             );
         }
     );
-    return;
+    return \%line;
 }
 
 # The attempt's status in the ledger: what the judge will take its record for.

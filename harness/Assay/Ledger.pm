@@ -13,12 +13,16 @@ use IO::Handle;
 use Assay::Text qw(split_fields);
 
 use constant FIRST => '0' x 64;    # what the first line names as before it
+use constant TAIL => 1 << 16;      # bytes at the end that are read where the rest is known
 
-# new(FOLDER): the ledger of that campaign, which need not exist yet.
+# new(FOLDER, watched => BOOLEAN): the ledger of that campaign, which need not
+# exist yet. One that is watched was found whole by whoever started this, and is
+# looked at again when that ends: only its end is read before a line is added.
 sub new {
-    my ($class, $folder) = @_;
+    my ($class, $folder, %given) = @_;
 
-    return bless {folder => $folder, file => "$folder/ledger"}, $class;
+    return bless {folder => $folder, file => "$folder/ledger", watched => $given{watched}},
+        $class;
 }
 
 sub exists { return -e $_[0]{file} }
@@ -29,8 +33,32 @@ sub entries {
     my ($self) = @_;
 
     open my $in, '<:raw', $self->{file} or die "$self->{file}: $!\n";
-    my @entries = _entries($in);
+    my @entries = _entries($in, 0, FIRST);
     return @entries;
+}
+
+# The first of them alone, of a ledger that has some.
+sub first {
+    my ($self) = @_;
+
+    open my $in, '<:raw', $self->{file} or die "$self->{file}: $!\n";
+    return parse_line(scalar(<$in>) // q{}) // {kind => q{}};
+}
+
+# The last entries of a file that is long, all of one that is not.
+sub _last_entries {
+    my ($in) = @_;
+
+    my $size = -s $in;
+    my @entries;
+    if ($size > TAIL) {
+        seek $in, $size - TAIL, 0;
+        readline $in;    # the rest of a line
+        @entries = _entries($in, 1);
+    }
+    return @entries if @entries;
+    seek $in, 0, 0;
+    return _entries($in, 1, FIRST);
 }
 
 # What who appends has to know of the lines that are many: a sweep over thousands
@@ -38,9 +66,9 @@ sub entries {
 my $BRIEF = qr/\A(begin|attempt)\ number=([0-9]{1,9})\ .*\ previous=([0-9a-f]{64})\n\z/x;
 
 sub _entries {
-    my ($in, $brief) = @_;
+    my ($in, $brief, $before) = @_;
 
-    my ($line, $before, @entries) = (0, FIRST);
+    my ($line, @entries) = (0);
     while (defined(my $text = <$in>)) {
         my $entry = $brief && $text =~ $BRIEF
             ? {kind => $1, number => $2, previous => $3}
@@ -48,7 +76,7 @@ sub _entries {
         $entry->{line}   = ++$line;
         $entry->{torn}   = $text !~ /\n\z/;
         $entry->{broken} = $entry->{kind} eq q{}
-            || ($entry->{previous} // q{}) ne $before;
+            || ($entry->{previous} // q{}) ne ($before // $entry->{previous} // FIRST);
         $before = sha256_hex($text);
         $entry->{sha256} = $before;
         push @entries, $entry;
@@ -57,8 +85,9 @@ sub _entries {
 }
 
 # append(KIND, CODE): add one line. CODE gets the entries so far (of those that
-# stand for attempts the number alone), under the ledger's lock, and returns the line's keys and values in order, or none for
-# no line; what it dies with passes through, and nothing is written. Returns
+# stand for attempts the number alone; of a ledger that is watched the last ones),
+# under the ledger's lock, and returns the line's keys and values in order, or none
+# for no line; what it dies with passes through, and nothing is written. Returns
 # those keys and values.
 sub append {
     my ($self, $kind, $code) = @_;
@@ -66,10 +95,10 @@ sub append {
     open my $file, '+>>:raw', $self->{file} or die "$self->{file}: $!\n";
     flock $file, LOCK_EX or die "$self->{file}: can't lock: $!\n";
     seek $file, 0, 0;
-    my @entries = _entries($file, 1);
+    my @entries = $self->{watched} ? _last_entries($file) : _entries($file, 1, FIRST);
     for my $entry (@entries) {
-        die "$self->{file}: line $entry->{line} is broken:"
-            . " nothing can be added to this campaign\n"
+        my $line = $self->{watched} ? 'one of its last lines' : "line $entry->{line}";
+        die "$self->{file}: $line is broken: nothing can be added to this campaign\n"
             if $entry->{broken} || $entry->{torn};
     }
     my @fields = $code->(@entries);

@@ -14,6 +14,7 @@ use File::Path qw(make_path);
 
 use Assay::Attempt qw(abandon_attempt glob_in sha256_file utc);
 use Assay::Ledger;
+use Assay::Places;
 use Assay::Tap;
 use Assay::Tournament;
 
@@ -31,14 +32,20 @@ sub view {
 
 # enter(FOLDER, system => NAME, host => NAME, alone => BOOLEAN): a campaign to
 # add attempts to, made if it isn't there, locked until the object goes. A
-# campaign that runs (alone) shares its folder with nobody. Dies with one line.
+# campaign that runs (alone) shares its folder with nobody but what it starts.
+# Dies with one line.
 sub enter {
     my ($class, $folder, %given) = @_;
 
     _make_folder($folder);
     $folder = abs_path($folder);
-    my $self = bless {folder => $folder, ledger => Assay::Ledger->new($folder)},
-        $class;
+    my $held = !$given{alone} && ($ENV{+HELD} // q{}) eq $folder;
+    my $self = bless {folder => $folder,
+        ledger => Assay::Ledger->new($folder, watched => $held)}, $class;
+    if ($held) {
+        $self->_check_head($self->{ledger}->first, $given{system});
+        return $self;
+    }
     my $sole = $self->_lock($given{alone});
     $self->_head($given{system}, $given{host});
     $self->_abandon if $sole;
@@ -63,8 +70,6 @@ sub _make_folder {
 sub _lock {
     my ($self, $alone) = @_;
 
-    my $held = $ENV{+HELD};
-    return 0 if !$alone && defined $held && $held eq $self->{folder};
     open $self->{lock}, '+>>', "$self->{folder}/lock"
         or die "$self->{folder}/lock: $!\n";
     return 1 if flock $self->{lock}, LOCK_EX | LOCK_NB;
@@ -89,14 +94,19 @@ sub _head {
                     time    => utc()
                 );
             }
-            die "$self->{folder}: its ledger has no head\n"
-                if $head->{kind} ne 'ledger';
-            die "$self->{folder}: a campaign of the system $head->{system},"
-                . " not of $system\n"
-                if ($head->{system} // q{}) ne $system;
+            $self->_check_head($head, $system);
             return;
         }
     );
+    return;
+}
+
+sub _check_head {
+    my ($self, $head, $system) = @_;
+
+    die "$self->{folder}: its ledger has no head\n" if $head->{kind} ne 'ledger';
+    die "$self->{folder}: a campaign of the system $head->{system}, not of $system\n"
+        if ($head->{system} // q{}) ne $system;
     return;
 }
 
@@ -141,6 +151,14 @@ sub scripts {
     my %seen;
     return grep { !$seen{$_}++ } map { $_->{script} // q{} }
         grep { $_->{kind} eq 'attempt' || $_->{kind} eq 'sweep' } $self->{ledger}->entries;
+}
+
+# The names of all nodes, by which the judge goes.
+sub places {
+    my ($self) = @_;
+
+    my @lists = map { $_->{hosts} } $self->sweeps, $self->attempts;
+    return Assay::Places->new(@lists ? (nodes => join q{,}, @lists) : ());
 }
 
 # The rounds of a sweep over pairs, as its line says; none of one over nodes.

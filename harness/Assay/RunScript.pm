@@ -113,7 +113,9 @@ sub _attempt {
         ? (3, Assay::Results::failure_tap("$plan->{script}: $trouble"))
         : $ENV{+LATER} ? (5, "TAP version 13\n1..0 # SKIP judged with its sweep\n")
         : $results->judge(strict => $plan->{strict}, scripts => [$plan->{script}]);
-    $tap = annotate($tap, _remarks($plan, $results, $attempt));
+    my @attempts = $ENV{+LATER} ? $run && $run->{entry} // ()
+        : eval { $results->attempts($plan->{script}) };
+    $tap = annotate($tap, _remarks($plan, $results, $attempt, @attempts));
     print $tap;
     my $kept = $attempt && _write_file("$attempt->{folder}/tap", $tap);
     my $said = close STDOUT || _complain("can't write: $!");
@@ -231,15 +233,12 @@ sub _shell_quote {
 
 # What a reader of the TAP has to know beside the verdicts.
 sub _remarks {
-    my ($plan, $results, $attempt) = @_;
+    my ($plan, $results, $attempt, @attempts) = @_;
 
     my @lines = (
         "$plan->{script} on $plan->{host}, system $plan->{system} ($plan->{why})",
         "results: $results->{folder}"
     );
-    my @attempts = eval { $results->attempts($plan->{script}) };
-    @attempts = grep { $attempt && $_->{number} == $attempt->{number} } @attempts
-        if $ENV{+LATER};
     push @lines, map { attempt_line($_) } @attempts;
     return @lines if !$attempt;
     my $folder = $attempt->{folder};
