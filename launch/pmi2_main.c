@@ -111,6 +111,17 @@ static void report(struct assay_run *run, const char *name,
                result->shape.ppn, ms[0], ms[(n - 1) / 2], ms[n - 1]);
 }
 
+/* Nothing of the figures, which were whole by then. */
+static void warn_of_end(struct assay_run *run,
+                        const struct launch_result *result, const char *what)
+{
+    if (result->killed)
+        assay_warn(run,
+                   "%s: all ranks had their say, but the job did not end: "
+                   "ended by force",
+                   what);
+}
+
 static void wire_up(struct assay_run *run, const struct options *opt,
                     const struct launch_shape *shape)
 {
@@ -124,6 +135,7 @@ static void wire_up(struct assay_run *run, const struct options *opt,
     launch_result_make(&result, shape);
     launch_job(run, opt->launch, words, opt->limit, LAUNCH_GET, &result);
     launch_demand(run, &result, "PMI-2", LAUNCH_GET);
+    warn_of_end(run, &result, "PMI-2");
     job_keys(shape, &keys);
     assay_fields_count(&keys, "keys", opt->keys);
     assay_fields_count(&keys, "size", opt->size);
@@ -146,9 +158,7 @@ static void time_init(struct assay_run *run, const struct options *opt,
     launch_result_make(&result, shape);
     launch_job(run, opt->init_launch, words, opt->limit, LAUNCH_INIT, &result);
     launch_demand(run, &result, "MPI_Init", LAUNCH_INIT);
-    if (result.killed)
-        assay_warn(run, "MPI_Init: all ranks had their say, but the job did "
-                        "not end: ended by force");
+    warn_of_end(run, &result, "MPI_Init");
     job_keys(shape, &keys);
     report(run, "init", &result, LAUNCH_INIT, &keys);
     assay_fields_free(&keys);

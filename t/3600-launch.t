@@ -105,6 +105,10 @@ for my $say (sort keys %broken) {
 $run = run('silence', '--limit=1');
 is $run->{status}, 99, 'no word in time: exit 99';
 like $run->{err}, qr/0 of 2 ranks had their say when the time was over/, '... and says so';
+$run = run('linger', '--limit=1');
+is $run->{status}, 0, 'a job that does not end after its last word: exit 0' or diag $run->{err};
+like $run->{err}, qr/warning: PMI-2: all ranks had their say, but the job did not end/,
+    '... with a warning';
 is system('pgrep -f "[s]leep 987" >/dev/null') >> 8, 1, '... and ends what it started';
 
 $run = alone('launch/pmi2', "--launch=/nonexistent/launcher @");
