@@ -20,6 +20,7 @@ use TestTree;
 
 use lib harness_dir();
 use Assay::Ledger;
+use Assay::Nodes;
 
 my $tree = make_tree();
 my $script = "$tree->{scripts}/run_stream";
@@ -301,6 +302,44 @@ subtest 'variables of a job' => sub {
     }
     my $folder = (run_stream({%job, SLURM_JOB_NODELIST => 'elsewhere'}))[3];
     is last_attempt($folder)->{job}, 'none', 'nobody knows it, and it names others: none';
+};
+
+# Why a job was cut short: in the scheduler's own words while it knows the job,
+# in those of its accounts later, a line for each time that the job was started.
+subtest 'words of the scheduler' => sub {
+    my $bin = "$tree->{top}/words";
+    mkdir $bin;
+    local $ENV{PATH} = "$bin:$ENV{PATH}";
+    my %said = (
+        'JobState=RUNNING Reason=None Restarts=0' => undef,
+        'JobState=COMPLETED Reason=None Restarts=0' => undef,
+        'JobState=RUNNING Reason=None Restarts=1' => 'REQUEUE',
+        'JobState=PENDING Reason=BeginTime Restarts=1' => 'REQUEUE',
+        'JobState=COMPLETING Reason=TimeLimit Restarts=0' => 'TIMEOUT',
+        'JobState=COMPLETING Reason=NodeDown Restarts=0' => 'NODE_FAIL',
+        'JobState=CANCELLED Reason=None Restarts=0' => 'CANCELLED',
+        'JobState=FAILED Reason=NonZeroExitCode Restarts=0' => undef,
+    );
+    for my $text (sort keys %said) {
+        spew("$bin/scontrol", "#!/bin/sh\necho 'JobId=7 $text'\n");
+        chmod 0755, "$bin/scontrol";
+        is Assay::Nodes::cut_short(7, 0), $said{$text}, $text;
+    }
+    spew("$bin/scontrol", "#!/bin/sh\nexit 1\n");
+    spew("$bin/sacct", "#!/bin/sh\nprintf '%s\\n' \$STATES\n");
+    chmod 0755, "$bin/sacct";
+    for my $case ([0, undef, 'COMPLETED'], [0, 'REQUEUE', 'REQUEUED COMPLETED'],
+        [1, undef, 'REQUEUED COMPLETED'], [1, 'NODE_FAIL', 'REQUEUED NODE_FAIL'],
+        [0, 'TIMEOUT', 'TIMEOUT'], [0, 'CANCELLED', 'CANCELLED'], [1, undef, 'TIMEOUT'],
+        [0, undef, q{}]) {
+        my ($restarts, $word, $states) = @{$case};
+        local $ENV{STATES} = $states;
+        is Assay::Nodes::cut_short(7, $restarts), $word,
+            "of the accounts: '$states', start " . ($restarts + 1);
+    }
+    unlink "$bin/sacct";
+    is Assay::Nodes::cut_short(7, 0), undef, 'without accounts nobody knows';
+    is Assay::Nodes::cut_short('7; x', 0), undef, 'what is no job is not asked for';
 };
 
 subtest 'a clock that is set meanwhile' => sub {
