@@ -211,6 +211,9 @@ subtest 'nodes covered' => sub {
     is said('nodes', {SLURM_JOB_ID => 7, SLURM_JOB_NODELIST => 'x[1-2]',
             SLURMD_NODENAME => 'x2'}, $script), "x1 $host",
         "the scheduler's name for this node is replaced by its own";
+    is +(run_command({SLURM_JOB_ID => 7, SLURM_JOB_NODELIST => 'x[1-2]'}, $tree->{command},
+            qw(campaign nodes --allocation --host x2.cluster.example)))[1], "hosts\nx1 -\nx2 -\n",
+        '... but where it is its name up to the first dot, which launchers take';
 
     # Left-over variables: the job is gone, as scontrol says.
     my %left = (SLURM_JOB_ID => 7, SLURM_NODELIST => 'n[1-2]', SLURM_NTASKS => 2);

@@ -75,6 +75,7 @@ subtest 'nodes' => sub {
     like $out, qr/^run_stream on 4 nodes: 4 measured, 0 not$/m, '... and counted';
     like $out, qr/^nobody is slow\ncompared: 7 figures of 4 places; slow is from 1\.25 times/m,
         '... nobody is slow, and what that means is said';
+    unlike $out, qr/^of so few/m, '... as it may be, where they are alike';
     ($status, $out) = run_command($tree->{command}, 'campaign', 'verify', "$results/even");
     is $status, 0, 'its ledger holds';
     ($status, $out) = sweep('nodes', '--nodes', 'n[1-4]', '--name', 'even', $stream);
@@ -93,6 +94,8 @@ subtest 'nodes' => sub {
     ($status, $out) = sweep('nodes', '--nodes', 'n[1-4]', '--name', 'switch',
         '--locations', "$tree->{top}/at", $stream);
     like $out, qr/^slow: switch b \(all its nodes\)/m, 'a slow switch';
+    like $out, qr/^of so few \(4, which differ by 0 %\) a healthy one may be named/m,
+        '... of so few nodes, which is said';
 };
 
 subtest 'pairs' => sub {

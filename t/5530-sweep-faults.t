@@ -173,6 +173,36 @@ END
     is statuses('late'), 'n1=valid', '... and begins nothing that it would cut short';
 };
 
+# A scheduler says n1, where the node calls itself n1.cluster.example.
+subtest 'names in full' => sub {
+    slow('n2 40');
+    my %named = (DOMAIN => '.cluster.example');
+    my ($status, $out) = sweep(\%named, 'nodes', '--nodes', 'n[1-3]', '--name', 'full', $stream);
+    is statuses('full'), 'n1=valid n2=valid n3=valid', 'nodes that give their names in full';
+    like $out, qr/^21 PASS$/m, '... are those of the list';
+    like $out, qr/^run_stream on 3 nodes: 3 measured, 0 not$/m, '... each measured';
+    like $out, qr/^slow: node n2, /m, '... and blamed by the name that is on it';
+    is $status, 1, '... exit 1';
+    slow('n1,n2 20');
+    ($status, $out) = sweep(\%named, 'pairs', '--nodes', 'n[1-3]', '--name', 'full-pairs', $link);
+    like $out, qr/^3 PASS$/m, 'pairs likewise';
+    like $out, qr/^run_link on 3 pairs of 3 nodes: 3 measured, 0 not$/m, '... each measured';
+    slow();
+    ($status, $out) = run_command($tree->{command}, 'judge', '--nodes', 'n[1-3]',
+        map({ ('--reference', $_) } glob "'$results'/full/reference/*.ref"), '--',
+        glob "'$results'/full/*/*.record");
+    is $status, 0, 'the judge alone, with a list';
+    my ($record) = glob "'$results'/full/0001*/stream.record";
+    spew("$tree->{top}/work/other.record", slurp($record) =~ s/n\d[.]cluster/n1.elsewhere/gr
+            =~ s/ time=\S+/ time=2026-11-30T13:21:09Z/r);
+    ($status, $out) = run_command($tree->{command}, 'judge', '--nodes', 'n[1-3]',
+        map({ ('--reference', $_) } glob "'$results'/full/reference/*.ref"), '--',
+        "$tree->{top}/work/other.record", glob "'$results'/full/*/*.record");
+    is $status, 3, 'two that one name may mean: exit 3';
+    like $out, qr/^not ok .*n1 on the list may be any of n1[.]cluster[.]example n1[.]elsewhere/m,
+        '... which is said';
+};
+
 sub slurp_quiet {
     my ($file) = @_;
 

@@ -46,7 +46,8 @@ case " \${DEAD-} " in
     echo "srun: error: \$hosts: task 0: Exited with exit code 1" >&2
     exit 1 ;;
 esac
-export STANDIN_HOST=\$hosts
+export STANDIN_HOST="\${hosts%,*}\${DOMAIN-}"
+[ "\${hosts#*,}" = "\$hosts" ] || STANDIN_HOST="\$STANDIN_HOST,\${hosts#*,}\${DOMAIN-}"
 while read -r place rate; do
     [ "\$place" != "\$hosts" ] || export RATE="\$rate"
 done <'$tree->{top}/slow'

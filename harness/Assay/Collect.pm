@@ -31,6 +31,7 @@ sub new {
         share_from => defined $given{share_from} ? $given{share_from}
             : $SHARE_FROM,
         known   => {},
+        name_of => {},
         records => [],
         metrics => {},
         unfit   => {},
@@ -50,6 +51,7 @@ sub new {
         $self->{fixed}{$_} = 1 for keys %{$series->{where}};
         $self->{sampled}{$series->{metric}} = 1
             if defined $series->{take} && $series->{take} eq 'samples';
+        $series->{at} = $self->_names($series->{at}) if $series->{at};
     }
     return $self;
 }
@@ -116,7 +118,7 @@ sub _yield {
     my ($self) = @_;
     return {
         map { $_ => $self->{$_} } @MERGED,
-        qw(records metrics unfit kinds units sigs)
+        qw(records metrics unfit kinds units sigs name_of)
     };
 }
 
@@ -131,6 +133,7 @@ sub _merge {
             for keys %{$other->{$count}};
     }
     push @{$self->{notrun}}, @{$other->{notrun}};
+    $self->{name_of}{$_} = $other->{name_of}{$_} for keys %{$other->{name_of}};
     for my $s (0 .. $#{$self->{series}}) {
         $self->{units}[$s] ||= $other->{units}[$s];
         $self->{kinds}[$s]{$_} = 1 for keys %{$other->{kinds}[$s] || {}};
@@ -172,6 +175,7 @@ sub _read_one {
     my $record = Assay::Record->new(%with);
 
     $record->read_file();
+    $self->_rename($record);
     my $bench = $record->{bench};
     my %about = (
         path    => $with{path},
@@ -219,8 +223,52 @@ sub _hosts_of {
     my $ran = $record->{class} && $self->{ran}{$record->{path}};
 
     $hosts{$_} = 1 for split /,/, $ran || q{};
-    my @sorted = sort keys %hosts;
+    my %named = map { $self->_name($_) => 1 } keys %hosts;
+    my @sorted = sort keys %named;
     return @sorted;
+}
+
+# The name under which a host is on the list.
+sub _name {
+    my ($self, $host) = @_;
+    return $self->{name_of}{$host} //= $self->{places}->name_of($host);
+}
+
+# The same of a line's place.
+sub _names {
+    my ($self, $at) = @_;
+    my %named = %$at;
+
+    $named{host} = $self->_name($at->{host}) if defined $at->{host};
+    $named{pair} = join q{:}, map { $self->_name($_) } split /:/, $at->{pair}
+        if defined $at->{pair};
+    return \%named;
+}
+
+# The same of what a record says of hosts elsewhere.
+sub _rename {
+    my ($self, $record) = @_;
+    my $found = $record->{found};
+
+    return if !grep { $self->_name($_) ne $_ } keys %{$record->{hosts}};
+    for my $line (grep { defined $_->{host} } @{$record->{env}}, @{$record->{notrun}}) {
+        $line->{host} = $self->_name($line->{host});
+    }
+    for (my $i = 1; $i < @$found; $i += 3) {
+        $found->[$i] = $self->_name($found->[$i]);
+    }
+    return;
+}
+
+# Hosts that one name of the list stands for, more than one: a sentence each.
+sub ambiguous {
+    my ($self) = @_;
+    my %hosts;
+
+    push @{$hosts{$self->{name_of}{$_}}}, $_
+        for grep {/[.]/} sort keys %{$self->{name_of}};
+    return map {"$_ on the list may be any of @{$hosts{$_}}: name hosts in full"}
+        grep { @{$hosts{$_}} > 1 } sort keys %hosts;
 }
 
 # Of an opt line, the keys that some clause fixes.
@@ -242,7 +290,8 @@ sub _plan {
     return if !$ask;
     my %plan = (take => sub {
         my ($host, $figures, $id) = @_;
-        $self->_answer($asks, $host, {host => $host}, $unit, $figures, $id);
+        my $name = $self->_name($host);
+        $self->_answer($asks, $name, {host => $name}, $unit, $figures, $id);
     });
     return \%plan if @$asks > 1 || $ask->{unfit} || $ask->{trouble}
         || $ask->{at} || !$ask->{simple} || $ask->{series}{floor};
@@ -274,6 +323,7 @@ sub _metric {
         ||= $self->_asks("$record->{bench}.$name", $unit, $kind, $shape);
 
     return if !@$asks;
+    $at = $self->_names($at);
     my $place = $kind eq 'node' ? $at->{host}
         : $kind eq 'pair'       ? $at->{pair}
         : $kind eq 'device'     ? "$at->{host}/$at->{device}"

@@ -19,6 +19,8 @@ use Assay::Units qw(finite_number);
 
 use constant MOST_NAMED => 20;     # places in a list
 use constant MOST_DRAWN => 32;     # nodes of a matrix in characters
+use constant FEW => 8;             # nodes, from which on their spread is known
+use constant NOISY => 0.05;        # a spread that lets few nodes pass for others
 
 # options(GIVEN): tolerance, metric, locations and picture, checked. Dies with
 # one line.
@@ -81,9 +83,11 @@ sub found {
         my $status = $_;
         [map {"$results->{folder}/$_->{record}"} grep { $_->{status} eq $status } @attempts];
     } qw(valid spoiled);
-    my @series = series({metrics => $finding->{metrics}}, @{$sound});
+    my %how = (metrics => $finding->{metrics},
+        places => Assay::Places->new(nodes => $sweep->{hosts}));
+    my @series = series(\%how, @{$sound});
     my $text = _coverage($results, $sweep, $kind, @series);
-    my $doubt = _shaky($finding, $kind, \@series, $unstable);
+    my $doubt = _shaky(\%how, $kind, \@series, $unstable);
     my @groups = grep { _fits($kind, $_) } groups(@series);
     $_->{blame} = _blame($_, $finding) for @groups;
     my @slow = _merged(@groups);
@@ -110,12 +114,12 @@ sub _fits {
 # figure. Its figures are no measurement, but a hint at where to look: they are
 # added where a place has no others. Returns whether any were.
 sub _shaky {
-    my ($finding, $kind, $series, $paths) = @_;
+    my ($how, $kind, $series, $paths) = @_;
 
     my %has = map { ($_ => 1) } map { keys %{$_->{values}} }
         grep { $_->{kind} eq $kind } @{$series};
     my $any = 0;
-    for my $one (series({metrics => $finding->{metrics}, unstable => 1}, @{$paths})) {
+    for my $one (series({%{$how}, unstable => 1}, @{$paths})) {
         my %more = map { ($_ => $one->{values}{$_}) } grep { !$has{$_} } keys %{$one->{values}};
         next if !_fits($kind, $one) || !%more;
         push @{$series}, {%{$one}, values => \%more};
@@ -205,11 +209,25 @@ sub _comparison {
         max($_->{blame}{limit}, $_->{blame}{link_limit} // 0)
     } @told;
     my $text = (grep { @{$_->{blame}{findings}} } @told) ? q{} : "nobody is slow\n";
-    return $text . sprintf "compared: %s; slow is from %.3g times as long on%s\n",
+    $text .= sprintf "compared: %s; slow is from %.3g times as long on%s\n",
         plural(scalar @told, 'figure') . ' of ' . plural(_most_places(@told), 'place'),
         $limits[0],
         $limits[-1] > 1.01 * $limits[0]
         ? sprintf(' (up to %.3g where they differ much by themselves)', $limits[-1]) : q{};
+    return $text . _doubt(@told);
+}
+
+# Few nodes tell little of what they differ by themselves.
+sub _doubt {
+    my @told = @_;
+
+    my $count = max(map { scalar keys %{%{$_->{blame}{factors}} ? $_->{blame}{factors}
+                : $_->{time}} } @told);
+    my $spread = max(map { $_->{blame}{spread} // 0 } @told);
+    return q{} if $count >= FEW || ($spread <= NOISY && !grep { @{$_->{blame}{findings}} } @told);
+    return sprintf "of so few (%d, which differ by %.2g %%) a healthy one may be named and a"
+        . " slow one missed:\nrun it again, or take --tolerance from what healthy runs differ by\n",
+        $count, 100 * $spread;
 }
 
 sub _most_places { return max(map { scalar keys %{$_->{time}} } @_) }

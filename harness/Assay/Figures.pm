@@ -33,7 +33,8 @@ my %HIGHER = (
 # (`program.name`), unit, kind of place and set of keys. HOW may have metrics, a
 # hash of those that are wanted (all, if it is empty), samples, if these are too,
 # unverified, if a record will do whose only fault is that nothing was checked,
-# and unstable, if one will do that ended without an honest figure.
+# unstable, if one will do that ended without an honest figure, and places, an
+# Assay::Places by whose names hosts go.
 # An element is a hash: metric, unit, kind (host, pair or device), keys, values
 # ({PLACE => [VALUE...]}, in the order of the records) and samples (the same, of
 # the last record).
@@ -47,7 +48,7 @@ sub series {
             my ($bench, $name, $unit, $figures, $place, $shape, $samples) = @{$line};
             my $metric = "$bench.$name";
             next if %{$wanted} && !$wanted->{$metric} && !$wanted->{$name};
-            my ($kind, $where) = _place($place) or next;
+            my ($kind, $where) = _place($place, $how->{places}) or next;
             my $id = join "\0", $metric, $unit, $kind, _text($shape->{keys});
             push @order, $id if !$series{$id};
             my $one = $series{$id} //= {
@@ -103,11 +104,14 @@ sub _lines {
 }
 
 sub _place {
-    my ($place) = @_;
+    my ($place, $places) = @_;
 
-    return (pair => $place->{pair}) if defined $place->{pair};
-    return (device => "$place->{host}/$place->{device}") if defined $place->{device};
-    return defined $place->{host} ? (host => $place->{host}) : ();
+    my ($pair, $host) = map {
+        defined ? join q{:}, map { $places ? $places->name_of($_) : $_ } split /:/ : undef
+    } @{$place}{qw(pair host)};
+    return (pair => $pair) if defined $pair;
+    return (device => "$host/$place->{device}") if defined $place->{device};
+    return defined $host ? (host => $host) : ();
 }
 
 sub _text {

@@ -51,6 +51,7 @@ sub main {
     my $data = Assay::Collect->new(series => \@series, places => $places,
         ran => {map { reverse split /=/, $_, 2 } @{$opt{ran} || []}})
         ->read_all(@$records);
+    push @$troubles, $data->ambiguous();
     my $run = {
         opt       => \%opt,
         reference => $reference,

@@ -240,8 +240,9 @@ sub misplaced {
 }
 
 # coverage(HOST): the hosts that a run on HOST has to account for.  In a job
-# these are all of the job's, and HOST, as its records name it, stands for the
-# node on which it is.  Variables that a job left behind name no job.
+# these are all of the job's; where the scheduler's name for this one has nothing
+# of HOST, as its records name it, HOST stands for it. Variables that a job left
+# behind name no job.
 sub coverage {
     my ($host) = @_;
 
@@ -250,7 +251,7 @@ sub coverage {
     my @hosts = _job_hosts();
     return $host if !@hosts;
     my @here = grep { _same_host($_, $host) } @hosts;
-    return map { _same_host($_, $host) ? $host : $_ } @hosts if @here;
+    return map { _name($_, $host) } @hosts if @here;
     die "job $job runs on other nodes than $host:"
         . " start this with sbatch, or srun --nodes=1 --ntasks=1\n"
         if _alive($job);
@@ -266,9 +267,8 @@ sub _alive {
 # allocation(HOST): what a parallel program may be launched on. Returns who
 # launches (slurm, flux; hosts, where no scheduler that answers does; het, which
 # nothing here can launch on; none: this host alone), then the hosts, each with
-# its tasks, or '-' where nobody says how many: ['n1', 24], ... HOST stands for
-# the node on which it is; it need not be one of them, since a launcher reaches
-# them all.
+# its tasks, or '-' where nobody says how many: ['n1', 24], ... by the names that
+# a launcher knows. HOST need not be one of them, since it reaches them all.
 sub allocation {
     my ($host) = @_;
 
@@ -279,8 +279,7 @@ sub allocation {
     return ('none', [$host, q{-}])
         if !$alive && !grep { _same_host($_, $host) } @hosts;
     my @tasks = _job_tasks(scalar @hosts);
-    my @places = map { [_same_host($hosts[$_], $host) ? $host : $hosts[$_],
-        $tasks[$_] // q{-}] } 0 .. $#hosts;
+    my @places = map { [_name($hosts[$_], $host), $tasks[$_] // q{-}] } 0 .. $#hosts;
     return (defined _components() ? 'het' : $alive ? 'slurm' : 'hosts', @places);
 }
 
@@ -302,15 +301,25 @@ sub _flux_allocation {
 
     my ($list) = defined $ENV{FLUX_URI} ? _output(qw(flux getattr hostlist)) : ();
     return ('none', [$host, q{-}]) if !defined $list;
-    return ('flux', map { [_same_host($_, $host) ? $host : $_, q{-}] }
-            expand_nodes($list));
+    return ('flux', map { [_name($_, $host), q{-}] } expand_nodes($list));
 }
 
 sub _same_host {
     my ($node, $host) = @_;
 
     return 1 if $node eq $host || $node eq ($ENV{SLURMD_NODENAME} // q{});
-    return ($node =~ s/[.].*//r) eq ($host =~ s/[.].*//r);
+    return _short($node) eq _short($host);
+}
+
+sub _short { return $_[0] =~ s/[.].*//sr }
+
+# What a node is called here: as the scheduler calls it, since that is what a
+# launcher takes, and the judge finds n1 in the records of n1.cluster.example;
+# HOST where the two have nothing in common.
+sub _name {
+    my ($node, $host) = @_;
+
+    return _same_host($node, $host) && _short($node) ne _short($host) ? $host : $node;
 }
 
 # part(HOST, NODES): the same for some of a job's nodes, in its order; whoever

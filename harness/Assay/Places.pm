@@ -16,10 +16,10 @@ sub new {
     my ($class, %given) = @_;
     my $self = bless {node => undef, pair => undef, device => undef}, $class;
 
-    $self->{node} = [_nodes($given{nodes})] if defined $given{nodes};
+    $self->{node} = [$self->_nodes($given{nodes})] if defined $given{nodes};
     if (defined $given{pairs}) {
         $self->{pair} = $given{pairs} eq 'all'
-            ? [$self->_all_pairs()] : [_pairs($given{pairs})];
+            ? [$self->_all_pairs()] : [$self->_pairs($given{pairs})];
     }
     if (defined $given{devices}) {
         croak "--devices: not a number from 1 to 1000: '"
@@ -58,6 +58,27 @@ sub devices_of {
     return map {"$host/$_"} 0 .. $self->{devices} - 1;
 }
 
+# name_of(HOST): the name under which a host is on the list, if it is there by
+# its name up to the first dot: a scheduler says n1, and n1 calls itself
+# n1.cluster.example. Two names in full are two hosts.
+sub name_of {
+    my ($self, $host) = @_;
+    my $name = $self->{name}{$host =~ s/[.].*//sr} || $host;
+
+    return $host =~ /[.]/ && $name =~ /[.]/ ? $host : $name;
+}
+
+# Note a name of the list; returns the one that counts for its host. Of two in
+# full neither is what a short one means.
+sub _learn {
+    my ($self, $host) = @_;
+    my $known = \$self->{name}{$host =~ s/[.].*//sr};
+    my $name = $self->name_of($host);
+
+    ${$known} = defined ${$known} && ${$known} ne $name ? q{} : $name;
+    return $name;
+}
+
 sub hosts {
     my ($kind, $place) = @_;
     return split /:/, $place if $kind eq 'pair';
@@ -88,25 +109,26 @@ sub _words {
 }
 
 sub _nodes {
-    my ($text) = @_;
+    my ($self, $text) = @_;
     my (@nodes, %seen);
 
     for my $word (_words('--nodes', $text)) {
         my @hosts = eval { expand_nodes($word) };
         croak '--nodes: ' . printable($@ =~ s/\s+\z//r) if !@hosts;
-        push @nodes, grep { !$seen{$_}++ } @hosts;
+        push @nodes, grep { !$seen{$_}++ } map { $self->_learn($_) } @hosts;
     }
     return @nodes;
 }
 
 sub _pairs {
-    my ($text) = @_;
+    my ($self, $text) = @_;
     my (@pairs, %seen);
 
     for my $pair (_words('--pairs', $text)) {
         croak "--pairs: not HOST:HOST: '" . printable($pair) . q{'}
             if $pair !~ /\A$HOST:$HOST\z/;
-        push @pairs, $pair if !$seen{$pair}++;
+        my $name = join q{:}, map { $self->_learn($_) } split /:/, $pair;
+        push @pairs, $name if !$seen{$name}++;
     }
     return @pairs;
 }
@@ -158,6 +180,12 @@ there, or undef where nobody said.
 
 Whether PLACE may be there: it is on the list of its kind or, where there is
 none, its hosts are on the list of nodes.
+
+=item name_of(HOST)
+
+The name of a host as the list has it: where that has no other host of the same
+name up to the first dot, C<n1> and C<n1.cluster.example> are one. A host that
+is not on the list keeps its name.
 
 =item devices_of(HOST)
 

@@ -221,9 +221,11 @@ sub _lines_of {
         map { split q{ }, $_ // q{} } @{$point}{qw(each where)};
     my ($host, $device) = split m{/}, $point->{place} // q{};
     my $in = $page->{lines}{$record}{$metric} // [];
+    my $places = $page->{places} //= $page->{results}->places;
     return map { $_->[0] } grep {
         my $fields = $_->[1];
-        my $place = $fields->{pair} // $fields->{host} // q{};
+        my $place = join q{:}, map { $places->name_of($_) }
+            split /:/, $fields->{pair} // $fields->{host} // q{};
         ($point->{place} // 'system') eq 'system' || ($place eq ($host // q{})
             && (!defined $device || ($fields->{device} // q{}) eq $device))
             and !grep { ($fields->{$_} // $wanted{$_}) ne $wanted{$_} } keys %wanted;
