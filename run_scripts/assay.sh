@@ -469,6 +469,8 @@ assay_find_srun() {
 
 assay_launch_srun() {
     set -- "--time=$((later / 60 + 1))" --kill-on-bad-exit=1 "$@"
+    # What may use its whole node is no task of so many CPUs.
+    [ "$assay_there" = no ] || unset SLURM_CPUS_PER_TASK SRUN_CPUS_PER_TASK
     # srun does not know what sbatch was told; ranks are bound to fewer CPUs.
     [ -z "${SLURM_CPUS_PER_TASK:-}" ] ||
         set -- "--cpus-per-task=$SLURM_CPUS_PER_TASK" "$@"
@@ -495,11 +497,12 @@ assay_launch_openmpi() {
     set -- --map-by "ppr:$assay_ppn:node" --timeout "$later" "$@"
     [ "$assay_there,$assay_unbound" = no,no ] || set -- --bind-to none "$@"
     [ "$assay_functional" = no ] || set -- --oversubscribe "$@"
-    case $assay_launcher in
-    hosts)
+    case $assay_launcher,${ASSAY_NODES:+some} in
+    hosts,* | slurm,some)
+        # Of a job all nodes are taken where none are named.
         assay_host_list ":$assay_ppn"
         set -- --host "$list" "$@" ;;
-    none)
+    none,*)
         # Variables of a job that is gone.
         [ -z "${SLURM_JOB_ID:-${SLURM_JOBID:-}}" ] ||
             set -- --mca ras '^slurm' --mca plm '^slurm' "$@" ;;
@@ -517,13 +520,12 @@ assay_launch_openmpi() {
 }
 
 assay_launch_hydra() {
-    case $assay_launcher,$assay_count in
-    none,* | hosts,1)
-        assay_host_list ''
-        set -- -launcher fork -hosts "$list" "$@" ;;
-    hosts,*)
-        assay_host_list ''
-        set -- -hosts "$list" "$@" ;;
+    assay_host_list ''
+    case $assay_launcher,${ASSAY_NODES:+some} in
+    none,*) set -- -launcher fork -hosts "$list" "$@" ;;
+    hosts,* | slurm,some)
+        set -- -hosts "$list" "$@"
+        [ "$list" != "$host" ] || set -- -launcher fork "$@" ;;
     esac
     MPIEXEC_TIMEOUT=$later
     export MPIEXEC_TIMEOUT

@@ -193,8 +193,20 @@ subtest 'named nodes' => sub {
         'srun --nodes=2 --nodelist=n3,n5 --mpi=pmix --ntasks=2 --ntasks-per-node=1'
         . " --time=31 --kill-on-bad-exit=1 mpi_overhead --record={record} $SWEEP",
         'two nodes of a job, in its order';
+    is command({%{slurm('n[1-8]', '24(x8)')}, ASSAY_NODES => 'n5,n3', PLUGINS => 'none'}, $overhead)
+        =~ s/ --map.*//r, 'mpirun -n 2 --host n3:1,n5:1', '... by mpirun, where srun has no plugin';
+    library('MPICH 4.0.2');
+    is command({%{slurm('n[1-8]', '24(x8)')}, ASSAY_NODES => 'n5,n3', PLUGINS => 'none'}, $overhead)
+        =~ s/ mpi_overhead.*//r, 'mpirun -n 2 -ppn 1 -hosts n3,n5', '... of either library';
+    like command({ASSAY_NODES => 'n3'}, $one), qr/\Ampirun -n 1 -ppn 1 -hosts n3 '/,
+        'one node that is not this one, by MPICH\'s mpirun';
+    like command({ASSAY_NODES => $host}, $overhead, '--functional'),
+        qr/\Ampirun -n 2 -ppn 2 -launcher fork -hosts \Q$host\E /, '... and one that is';
+    library('Open MPI 4.1.4');
     is command({%{slurm('n[1-8]', '24(x8)')}, ASSAY_NODES => 'n3,x1'}, $overhead) =~ s/ --map.*//r,
         'mpirun -n 2 --host n3:1,x1:1', '... or not of it: without the scheduler';
+    unlike command({%{slurm('n[1-8]', '24(x8)')}, ASSAY_NODES => 'n3', SLURM_CPUS_PER_TASK => 2},
+        $one), qr/cpus-per-task/, '... of one rank that may use the whole node';
     like command({%{slurm('n[1-8]', '24(x8)')}, ASSAY_NODES => 'n3'}, $one),
         qr/\Asrun --nodes=1 --nodelist=n3 --cpu-bind=none --mpi=none --ntasks=1 .* '?\S+.*stream'? --record=/,
         'one node of a job, with all its CPUs';
