@@ -1,13 +1,15 @@
 #!/usr/bin/perl
 #
-# assay sweep on a real Slurm: a partition with a drained node, a node without
-# CPU, a slow link; an allocation; a node that loses its power.
+# assay sweep on a real Slurm, whose n1 calls itself n1.cluster.example: a partition
+# with a drained node, a node without CPU, a slow link, a node that loses its power;
+# an allocation.
 
 use 5.016;
 use strict;
 use warnings;
 
 use File::Basename qw(dirname);
+use POSIX ();
 use Test::More;
 use Time::HiRes qw(sleep time);
 
@@ -18,7 +20,7 @@ use Mpi;
 my $why = missing('commbw/simpleBandwidth');
 plan skip_all => $why if $why;
 $ENV{CLUSTER} = cluster_dir();
-cluster_up('--cpus', 2, '--share', dirname(program('commbw')), 5);
+cluster_up(qw(--cpus 2 --domain cluster.example --share), dirname(program('commbw')), 5);
 my $folder = $ENV{CLUSTER};
 my $assay = program('harness/assay');
 chdir $folder or die $!;
@@ -95,9 +97,27 @@ like $out, qr/^  all pairs of n5: .*DIMM/m, '... those of the drained node not';
 like $out, qr/^slow: link n1 - n3,/m, '... a slow link is named' or diag $out;
 is scalar(() = $out =~ /^slow:/mg), 1, '... and no other, nor a node' or diag $out;
 
-# Within an allocation, and a node that is gone when its turn comes.
+# A node that is gone when its turn comes: the others are measured.
 fault(qw(clear n1));
-fault(qw(resume n5));
+fault(qw(clear n5));
+my $pid = fork // die "fork: $!";
+if (!$pid) {
+    my ($code, $text) = sweep(qw(nodes --partition all --name dead --at-once 1 --tolerance 400),
+        @stream);
+    spew("$folder/dead.out", "$text\nexit $code\n");
+    POSIX::_exit(0);
+}
+my $begin = time;
+sleep 0.1 while !-e "$folder/results/dead/0001-run_stream" && time < $begin + 60;
+fault(qw(kill-node n5));
+waitpid $pid, 0;
+$out = slurp("$folder/dead.out") // q{};
+like $out, qr/^run_stream on 5 nodes: 4 measured, 1 not\n  n5: \S/m,
+    'a node that loses its power is named, and the others are measured' or diag $out;
+like $out, qr/^exit [35]$/m, '... and counts against the clause';
+fault(qw(clear n5));
+
+# Within an allocation.
 my $job = submit(qw(-N3 --nodelist=n[1-3] --no-requeue -o), "$folder/job.out", '--wrap',
     "exec $assay sweep nodes --name inside --at-once 1 --tolerance 400 @stream");
 my $end = ended($job, 60);

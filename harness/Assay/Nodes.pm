@@ -379,12 +379,12 @@ sub seconds_left {
 }
 
 # allocate(PARTITION, NODES, COMMAND): the words that run COMMAND in a job of
-# its own on all of these nodes.
+# its own on all of these nodes, which goes on where one of them is lost.
 sub allocate {
     my ($partition, $nodes, @command) = @_;
 
     return ('salloc', '--partition=' . $partition, '--nodes=' . @{$nodes},
-        '--nodelist=' . join(q{,}, @{$nodes}), '--exclusive',
+        '--nodelist=' . join(q{,}, @{$nodes}), '--exclusive', '--no-kill',
         '--job-name=assay_sweep', '--quiet', @command);
 }
 
