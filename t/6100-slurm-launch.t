@@ -112,14 +112,14 @@ refused('more', '... which srun is told of',
 passes('installed', 'installed');
 
 # No scheduler, and a list of hosts: mpirun reaches them as a site's ssh would.
-SKIP: {
-    skip 'another way to name what reaches a host', 3 if library() !~ m{Open MPI};
+{
     open my $agent, '>', "$folder/agent" or die $!;
-    print {$agent} "#!/bin/sh\nhost=\$1\nshift\n", lab("node"),
-        " exec \"\$host\" sh -c \"\$*\" || exit 255\n";
+    print {$agent} "#!/bin/sh\nwhile case \$1 in -*) ;; *) false ;; esac; do shift; done\n",
+        "host=\$1\nshift\n", lab("node"), " exec \"\$host\" sh -c \"\$*\" || exit 255\n";
     close $agent or die $!;
     chmod 0755, "$folder/agent";
-    local @ENV{qw(ASSAY_NODES OMPI_MCA_plm_rsh_agent)} = ('n7,n8', "$folder/agent");
+    local @ENV{qw(ASSAY_NODES OMPI_MCA_plm_rsh_agent HYDRA_LAUNCHER HYDRA_LAUNCHER_EXEC)}
+        = ('n7,n8', "$folder/agent", 'ssh', "$folder/agent");
     my ($status, $text) = on_login("$scripts/run_msgrate", '-p', 1, '-r', "$folder/hosts", @quick);
     is $status, 0, 'no scheduler: a list of hosts, over mpirun' or diag $text;
     my %hosts = map { ($_ => 1) } $text =~ m{^ok .* (n\d) }mg;
