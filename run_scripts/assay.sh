@@ -461,9 +461,27 @@ assay_find_srun() {
     pmi=${ASSAY_SRUN_MPI:-$pmi}
     [ "$assay_there" = no ] || pmi=none
     [ -n "$pmi" ] || return 0
+    ! assay_step_hangs || return 1
     for word in $(srun --mpi=list 2>&1 </dev/null); do
         case $word in "$pmi" | "${pmi}_"*) return 0 ;; esac
     done
+    return 1
+}
+
+# Up to Slurm 22.05 a step on some of a job's nodes may hang in the fence of pmix:
+# then the library's own mpirun, unless a plugin or a fence was named.
+assay_step_hangs() {
+    case $pmi,${ASSAY_NODES:+some},${ASSAY_SRUN_MPI:-}${SLURM_PMIX_FENCE:-} in
+    pmix,some,) ;;
+    *) return 1 ;;
+    esac
+    [ "$(id -u)" -ne 0 ] || [ "$assay_root" = yes ] ||
+        [ -n "${OMPI_ALLOW_RUN_AS_ROOT:-}" ] || return 1
+    mpirun=${ASSAY_MPIRUN:-$assay_mpirun}
+    command -v "${mpirun:-/}" >/dev/null || return 1
+    case $(srun --version 2>&1 </dev/null) in
+    'slurm 22.'* | 'slurm 21.'* | 'slurm 20.'* | 'slurm 1'*) return 0 ;;
+    esac
     return 1
 }
 

@@ -48,6 +48,7 @@ script("$bin/launcher", <<'END');
 words="${0##*/} $*"
 for word; do
     case $word in
+    --version) echo "slurm ${SLURM_VERSION-23.11.4}"; exit ;;
     --mpi=list) echo "MPI plugin types are..."; printf '%s\n' ${PLUGINS-none pmix pmi2}; exit ;;
     */programs/*) break ;;
     esac
@@ -193,6 +194,13 @@ subtest 'named nodes' => sub {
         'srun --nodes=2 --nodelist=n3,n5 --mpi=pmix --ntasks=2 --ntasks-per-node=1'
         . " --time=31 --kill-on-bad-exit=1 mpi_overhead --record={record} $SWEEP",
         'two nodes of a job, in its order';
+    my %old = (%{slurm('n[1-8]', '24(x8)')}, ASSAY_NODES => 'n5,n3', SLURM_VERSION => '22.05.8');
+    like command(\%old, $overhead), qr/\Ampirun -n 2 --host n3:1,n5:1 /,
+        '... by mpirun, where a step on some nodes may hang';
+    like command({%old, SLURM_PMIX_FENCE => 'mixed'}, $overhead), qr/\Asrun /, '... unless told otherwise';
+    like command({%old, ASSAY_SRUN_MPI => 'pmix'}, $overhead), qr/\Asrun /, '... or by the plugin';
+    delete $old{ASSAY_NODES};
+    like command(\%old, $msgrate), qr/\Asrun /, '... not on all nodes';
     is command({%{slurm('n[1-8]', '24(x8)')}, ASSAY_NODES => 'n5,n3', PLUGINS => 'none'}, $overhead)
         =~ s/ --map.*//r, 'mpirun -n 2 --host n3:1,n5:1', '... by mpirun, where srun has no plugin';
     library('MPICH 4.0.2');

@@ -34,10 +34,8 @@ sub spew {
     return;
 }
 
-# Debian's Open MPI offers components that fail between nodes. Fences of its
-# Slurm hang in steps on some nodes of a job, but for this kind.
+# Debian's Open MPI offers components that fail between nodes.
 $ENV{OMPI_MCA_osc} = '^ucx';
-$ENV{SLURM_PMIX_FENCE} = 'mixed';
 
 # What is asked: figures, whatever they are.
 mkdir $_ for "$folder/reference", "$folder/reference/functional";
