@@ -27,6 +27,7 @@ int main(int argc, char **argv)
     MPI_Win_allocate((MPI_Aint)size + 64 - size % 64, 1, MPI_INFO_NULL,
                      MPI_COMM_WORLD, &mine, &win);
     memset(mine, 1, (size_t)size);
+    memset(local, 2, (size_t)size); /* else a PUT reads one page of zeros */
     MPI_Win_lock_all(MPI_MODE_NOCHECK, win);
     MPI_Barrier(MPI_COMM_WORLD);
     for (int r = -rounds / 10 - 1; rank == 0 && r < rounds; r++) {

@@ -110,25 +110,26 @@ static void verify(void *arg, size_t thread)
     }
 }
 
-/* The tasks' moves of one trial. */
+/* The tasks' moves of all trials of a batch. */
 static void move(const struct trial *t, size_t thread)
 {
-    struct bench *bench = t->bench;
-    struct transport *transport = &bench->transport;
-    uint64_t step = bench->places > 1 ? bench->stride : 0;
-    uint64_t at = place_of(bench, thread, 0);
+    const struct bench *bench = t->bench;
+    struct transport *transport = &t->bench->transport;
+    const struct transport_kind *kind = transport->kind;
+    const struct window_row row = {
+        .at = place_of(bench, thread, 0),
+        .n = bench->size,
+        .step = bench->places > 1 ? bench->stride : 0,
+        .count = bench->window,
+    };
 
-    for (uint64_t w = 0; w < bench->window; w++, at += step) {
-        unsigned char *p = transport->buffer + at;
-
+    for (uint64_t i = 0; i < t->batch; i++) {
         if (t->operation == PUT)
-            transport->kind->put(transport, thread, t->peer, at, p,
-                                 bench->size);
+            kind->put(transport, thread, t->peer, &row);
         else
-            transport->kind->get(transport, thread, t->peer, at, p,
-                                 bench->size);
+            kind->get(transport, thread, t->peer, &row);
+        kind->flush(transport, thread, t->peer);
     }
-    transport->kind->flush(transport, thread, t->peer);
 }
 
 /* What is timed: from the barrier of all tasks to the last flush. Who is done
@@ -144,7 +145,7 @@ static void run(void *arg, size_t thread)
         transport->kind->sync(transport);
     assay_team_barrier();
     slot->start = assay_now();
-    for (uint64_t i = 0; t->peer >= 0 && i < t->batch; i++)
+    if (t->peer >= 0)
         move(t, thread);
     slot->end = assay_now();
     atomic_fetch_add(&t->done, 1);

@@ -23,7 +23,7 @@ static const struct assay_option table[] = {
      "sweep these sizes, as in 0,1..4G", "that of --size"},
     {'t', "tasks", ASSAY_COUNT, OPT(tasks), 1, 16384, NULL, "N",
      "tasks of each locale", "its CPUs"},
-    {0, "numTasks", ASSAY_COUNT, OPT(tasks), 1, 65536, NULL, "N",
+    {0, "numTasks", ASSAY_COUNT, OPT(tasks), 1, 16384, NULL, "N",
      "the same, as the original calls it", "its CPUs"},
     {0, "tasks-as", ASSAY_CHOICE, OPT(tasks_as), 0, 0, tasks_as_words, "WHAT",
      "a locale is one rank with threads, or as many ranks", NULL},

@@ -206,8 +206,10 @@ static void move(void *arg, int peer, uint64_t bytes)
 {
     struct transport *t = arg;
 
+    const struct window_row row = {.n = bytes, .count = 1};
+
     if (peer >= 0) {
-        t->kind->put(t, 0, peer, 0, t->buffer, bytes);
+        t->kind->put(t, 0, peer, &row);
         t->kind->flush(t, 0, peer);
     }
     t->kind->sync(t);

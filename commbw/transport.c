@@ -57,18 +57,18 @@ void transport_close(struct transport *t)
     t->size = NULL;
 }
 
-void transport_check(const struct transport *t, int target, uint64_t at,
-                     uint64_t n)
+void transport_check(const struct transport *t, int target,
+                     const struct window_row *row)
 {
-    uint64_t size = t->size[target];
+    uint64_t size = t->size[target], end = window_row_end(row);
 
-    if (at <= size && n <= size - at)
+    if (end <= size)
         return;
     assay_die(t->job->run, ASSAY_BROKEN,
               "one-sided access to %llu bytes at %llu of rank %d: its window "
               "ends at %llu",
-              (unsigned long long)n, (unsigned long long)at, target,
-              (unsigned long long)size);
+              (unsigned long long)(end - row->at), (unsigned long long)row->at,
+              target, (unsigned long long)size);
 }
 
 unsigned char *transport_map(const struct transport *t, uint64_t bytes)

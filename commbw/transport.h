@@ -26,12 +26,13 @@ struct transport_kind {
      * While a rank waits in it, others can reach it. One thread calls. */
     void (*sync)(struct transport *t);
 
-    /* Begin to move n bytes between the buffer (p points into it) and byte `at`
-     * of the target's window. */
-    void (*put)(struct transport *t, size_t thread, int target, uint64_t at,
-                const unsigned char *p, uint64_t n);
-    void (*get)(struct transport *t, size_t thread, int target, uint64_t at,
-                unsigned char *p, uint64_t n);
+    /* Begin to move blocks between the buffer and the target's window, at the
+     * same places of both. A row at once, so that what is timed of a small block
+     * is the layer's call and no more. */
+    void (*put)(struct transport *t, size_t thread, int target,
+                const struct window_row *row);
+    void (*get)(struct transport *t, size_t thread, int target,
+                const struct window_row *row);
 
     /* All that the thread began is complete, here and at the target. */
     void (*flush)(struct transport *t, size_t thread, int target);
@@ -65,8 +66,8 @@ void transport_open(struct transport *t);
 void transport_close(struct transport *t);
 
 /* The bounds of a target's window, which no layer below checks for all. */
-void transport_check(const struct transport *t, int target, uint64_t at,
-                     uint64_t n);
+void transport_check(const struct transport *t, int target,
+                     const struct window_row *row);
 
 /* Untouched memory for windows and buffers of kinds that have none of their
  * own; NULL for 0 bytes. Ends the job without memory. */

@@ -60,18 +60,18 @@ static void mpi_sync(struct transport *t)
     window_fence(t->own);
 }
 
-static void mpi_put(struct transport *t, size_t thread, int target, uint64_t at,
-                    const unsigned char *p, uint64_t n)
+static void mpi_put(struct transport *t, size_t thread, int target,
+                    const struct window_row *row)
 {
     (void)thread;
-    window_put(t->own, target, at, p, n);
+    window_put_row(t->own, target, row, t->buffer + row->at);
 }
 
-static void mpi_get(struct transport *t, size_t thread, int target, uint64_t at,
-                    unsigned char *p, uint64_t n)
+static void mpi_get(struct transport *t, size_t thread, int target,
+                    const struct window_row *row)
 {
     (void)thread;
-    window_get(t->own, target, at, p, n);
+    window_get_row(t->own, target, row, t->buffer + row->at);
 }
 
 static void mpi_flush(struct transport *t, size_t thread, int target)

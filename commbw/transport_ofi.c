@@ -247,30 +247,34 @@ static void begin(struct transport *t, size_t thread, bool put, int target,
     l->under_way++;
 }
 
+/* A block, in pieces of what the provider takes at once. */
 static void move(struct transport *t, size_t thread, bool put, int target,
-                 uint64_t at, unsigned char *p, uint64_t n)
+                 uint64_t at, uint64_t n)
 {
-    struct ofi *o = t->own;
+    const struct ofi *o = t->own;
     uint64_t most = o->info->ep_attr->max_msg_size;
 
-    transport_check(t, target, at, n);
     most = most < WINDOW_PIECE ? most : WINDOW_PIECE;
-    for (uint64_t k; n > 0; n -= k, at += k, p += k) {
+    for (uint64_t k; n > 0; n -= k, at += k) {
         k = n < most ? n : most;
-        begin(t, thread, put, target, at, p, k);
+        begin(t, thread, put, target, at, t->buffer + at, k);
     }
 }
 
-static void ofi_put(struct transport *t, size_t thread, int target, uint64_t at,
-                    const unsigned char *p, uint64_t n)
+static void ofi_put(struct transport *t, size_t thread, int target,
+                    const struct window_row *row)
 {
-    move(t, thread, true, target, at, (unsigned char *)(uintptr_t)p, n);
+    transport_check(t, target, row);
+    for (uint64_t i = 0; i < row->count; i++)
+        move(t, thread, true, target, row->at + i * row->step, row->n);
 }
 
-static void ofi_get(struct transport *t, size_t thread, int target, uint64_t at,
-                    unsigned char *p, uint64_t n)
+static void ofi_get(struct transport *t, size_t thread, int target,
+                    const struct window_row *row)
 {
-    move(t, thread, false, target, at, p, n);
+    transport_check(t, target, row);
+    for (uint64_t i = 0; i < row->count; i++)
+        move(t, thread, false, target, row->at + i * row->step, row->n);
 }
 
 static void ofi_flush(struct transport *t, size_t thread, int target)

@@ -232,36 +232,40 @@ static void begun(struct transport *t, ucs_status_ptr_t request,
         ucp_request_free(request);
 }
 
-static void ucx_put(struct transport *t, size_t thread, int target, uint64_t at,
-                    const unsigned char *p, uint64_t n)
+static void ucx_put(struct transport *t, size_t thread, int target,
+                    const struct window_row *row)
 {
     struct ucx *u = t->own;
-    struct way *way;
-    ucp_request_param_t param = with_buffer(u);
+    const struct way *way = way_to(t, thread, target);
+    const ucp_request_param_t param = with_buffer(u);
+    const unsigned char *p = t->buffer + row->at;
+    uint64_t there = u->base[target] + row->at;
 
-    transport_check(t, target, at, n);
-    if (n == 0)
-        return;
-    way = way_to(t, thread, target);
-    begun(t,
-          ucp_put_nbx(way->ep, p, n, u->base[target] + at, way->rkey, &param),
-          "put");
+    transport_check(t, target, row);
+    for (uint64_t i = 0; i < row->count; i++) {
+        begun(t, ucp_put_nbx(way->ep, p, row->n, there, way->rkey, &param),
+              "put");
+        p += row->step;
+        there += row->step;
+    }
 }
 
-static void ucx_get(struct transport *t, size_t thread, int target, uint64_t at,
-                    unsigned char *p, uint64_t n)
+static void ucx_get(struct transport *t, size_t thread, int target,
+                    const struct window_row *row)
 {
     struct ucx *u = t->own;
-    struct way *way;
-    ucp_request_param_t param = with_buffer(u);
+    const struct way *way = way_to(t, thread, target);
+    const ucp_request_param_t param = with_buffer(u);
+    unsigned char *p = t->buffer + row->at;
+    uint64_t there = u->base[target] + row->at;
 
-    transport_check(t, target, at, n);
-    if (n == 0)
-        return;
-    way = way_to(t, thread, target);
-    begun(t,
-          ucp_get_nbx(way->ep, p, n, u->base[target] + at, way->rkey, &param),
-          "get");
+    transport_check(t, target, row);
+    for (uint64_t i = 0; i < row->count; i++) {
+        begun(t, ucp_get_nbx(way->ep, p, row->n, there, way->rkey, &param),
+              "get");
+        p += row->step;
+        there += row->step;
+    }
 }
 
 static void ucx_progress(struct transport *t, size_t thread)

@@ -2,11 +2,13 @@
 #include "config.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "commbw/window.h"
 #include "lib/memory.h"
+#include "lib/units.h"
 
 const char *const window_kind_words[] = {"allocate", "create", "shared", NULL};
 
@@ -204,6 +206,66 @@ void window_get(struct window *window, int target, uint64_t at, void *to,
         at += (uint64_t)k;
         n -= (uint64_t)k;
     } while (n > 0);
+}
+
+uint64_t window_row_end(const struct window_row *row)
+{
+    uint64_t span = assay_product(row->step, row->count - 1);
+
+    if (row->count == 0)
+        return row->at;
+    if (row->at > UINT64_MAX - row->n || span > UINT64_MAX - row->n - row->at)
+        return UINT64_MAX;
+    return row->at + span + row->n;
+}
+
+/* Blocks that one call moves each? The bounds hold for all of them. */
+static bool check_row(const struct window *window, int target,
+                      const struct window_row *row)
+{
+    uint64_t end = window_row_end(row);
+
+    if (end > window->size[target])
+        beyond(window, target, row->at, end - row->at);
+    return row->n <= WINDOW_PIECE;
+}
+
+void window_put_row(struct window *window, int target,
+                    const struct window_row *row, const void *from)
+{
+    const unsigned char *p = from;
+    bool whole = check_row(window, target, row);
+    MPI_Win win = window->win;
+    MPI_Aint at = (MPI_Aint)row->at;
+    int n = piece(row->n);
+
+    for (uint64_t i = 0; whole && i < row->count; i++) {
+        must(window, MPI_Put(p, n, MPI_BYTE, target, at, n, MPI_BYTE, win));
+        p += row->step;
+        at += (MPI_Aint)row->step;
+    }
+    for (uint64_t i = 0; !whole && i < row->count; i++)
+        window_put(window, target, row->at + i * row->step, p + i * row->step,
+                   row->n);
+}
+
+void window_get_row(struct window *window, int target,
+                    const struct window_row *row, void *to)
+{
+    unsigned char *p = to;
+    bool whole = check_row(window, target, row);
+    MPI_Win win = window->win;
+    MPI_Aint at = (MPI_Aint)row->at;
+    int n = piece(row->n);
+
+    for (uint64_t i = 0; whole && i < row->count; i++) {
+        must(window, MPI_Get(p, n, MPI_BYTE, target, at, n, MPI_BYTE, win));
+        p += row->step;
+        at += (MPI_Aint)row->step;
+    }
+    for (uint64_t i = 0; !whole && i < row->count; i++)
+        window_get(window, target, row->at + i * row->step, p + i * row->step,
+                   row->n);
 }
 
 void window_flush(struct window *window, int target)

@@ -63,6 +63,22 @@ void window_put(struct window *window, int target, uint64_t at,
 void window_get(struct window *window, int target, uint64_t at, void *to,
                 uint64_t n);
 
+/* `count` blocks of n bytes, one every `step` bytes of window and local memory
+ * from `at` on; step 0: all of one place. */
+struct window_row {
+    uint64_t at, n, step, count;
+};
+
+/* The same for a row, whose first block is at `from` or `to`: of each block no
+ * more is timed than the call of MPI. */
+void window_put_row(struct window *window, int target,
+                    const struct window_row *row, const void *from);
+void window_get_row(struct window *window, int target,
+                    const struct window_row *row, void *to);
+
+/* Where the last block of a row ends; UINT64_MAX where that can't be counted. */
+uint64_t window_row_end(const struct window_row *row);
+
 /* That bound, for who calls MPI with window->win itself. */
 void window_check(const struct window *window, int target, uint64_t at,
                   uint64_t n);

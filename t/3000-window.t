@@ -21,7 +21,8 @@ my $run = job(4, $program, '--step=333');
 is $run->{status}, 0, 'all kinds, all sizes: bytes are where they belong'
     or diag $run->{err};
 
-for my $past (['put-past', '1 bytes at 1000'],
+for my $past (['put-past', '1 bytes at 1000'], ['row-past', '1000 bytes at 1'],
+    ['row-wraps', '18446744073709551615 bytes at 0'],
     ['start-past', '2 bytes at 18446744073709551615']) {
     my ($deed, $what) = @{$past};
     $run = job(2, $program, "--bytes=1000 --do=$deed \@");

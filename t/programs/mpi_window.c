@@ -10,9 +10,18 @@
 #include "commbw/window.h"
 #include "lib/assay.h"
 
-static const char *const deeds[] = {"nothing",    "put-past", "get-past",
-                                    "start-past", "paths",    NULL};
-enum deed { NOTHING, PUT_PAST, GET_PAST, START_PAST, PATHS };
+static const char *const deeds[] = {"nothing",  "put-past",  "get-past",
+                                    "row-past", "row-wraps", "start-past",
+                                    "paths",    NULL};
+enum deed {
+    NOTHING,
+    PUT_PAST,
+    GET_PAST,
+    ROW_PAST,
+    ROW_WRAPS,
+    START_PAST,
+    PATHS
+};
 
 struct options {
     int deed;
@@ -114,7 +123,9 @@ static uint64_t pass(struct window *w)
 
 static void reach(struct window *w, enum deed deed)
 {
-    unsigned char byte[2] = {0};
+    const struct window_row past = {1, 100, 100, 10},
+                            wraps = {0, 2, UINT64_C(1) << 63, 3};
+    unsigned char byte[1001] = {0};
     uint64_t end = w->size[0];
 
     if (w->job->rank != 1 || deed == NOTHING)
@@ -123,6 +134,10 @@ static void reach(struct window *w, enum deed deed)
         window_put(w, 0, end, byte, 1);
     else if (deed == GET_PAST)
         window_get(w, 0, end - 1, byte, 2);
+    else if (deed == ROW_PAST)
+        window_put_row(w, 0, &past, byte);
+    else if (deed == ROW_WRAPS)
+        window_get_row(w, 0, &wraps, byte);
     else
         window_get(w, 0, UINT64_MAX, byte, 2);
     window_flush(w, 0);
