@@ -35,8 +35,6 @@ static uint64_t *words_of(const struct gather *g)
 static void make_task(struct gather *g, size_t number)
 {
     struct task *task = &g->task[number];
-    uint64_t of_job = (uint64_t)g->job->rank * g->tasks + number;
-    struct draw draw = draw_start(g->opt->seed, of_job);
     const struct exchange_kind kind = {.job = g->job,
                                        .comm = g->job->comm,
                                        .room = g->opt->buffer,
@@ -51,7 +49,17 @@ static void make_task(struct gather *g, size_t number)
         return;
     task->index = words_of(g);
     task->to = words_of(g);
-    for (uint64_t i = 0; i < g->opt->updates; i++)
+}
+
+/* Indices of a task, by itself: it touches them first. */
+static void draw_task(void *arg, size_t number)
+{
+    struct gather *g = arg;
+    struct task *task = &g->task[number];
+    uint64_t of_job = (uint64_t)g->job->rank * g->tasks + number;
+    struct draw draw = draw_start(g->opt->seed, of_job);
+
+    for (uint64_t i = 0; g->gathers && i < g->opt->updates; i++)
         task->index[i] = draw_index(&draw, g->table.spread.total);
 }
 
@@ -124,6 +132,7 @@ void gather_make(struct gather *g, struct assay_job *job,
         assay_die(job->run, ASSAY_BROKEN, "no memory for %zu tasks", g->tasks);
     for (size_t i = 0; i < g->tasks; i++)
         make_task(g, i);
+    table_each(&g->table, draw_task, g);
     fill_table(g);
 }
 
@@ -147,15 +156,14 @@ double gather_tasks(const struct gather *g)
 }
 
 /* Nothing of an earlier trial may pass for this one's. */
-static void forget(struct gather *g)
+static void forget(void *arg, size_t number)
 {
-    for (size_t t = 0; t < g->tasks; t++) {
-        struct task *task = &g->task[t];
+    struct gather *g = arg;
+    struct task *task = &g->task[number];
 
-        task->local = task->remote = 0;
-        for (uint64_t i = 0; g->gathers && i < g->opt->updates; i++)
-            task->to[i] = ~draw_value(g->opt->seed, task->index[i]);
-    }
+    task->local = task->remote = 0;
+    for (uint64_t i = 0; g->gathers && i < g->opt->updates; i++)
+        task->to[i] = ~draw_value(g->opt->seed, task->index[i]);
 }
 
 /* Every entry must be the word that its index names. */
@@ -179,14 +187,15 @@ static void verify(const struct gather *g, struct outcome *outcome)
     }
 }
 
-static void run_once(struct gather *g, struct outcome *outcome, double *seconds)
+static void run_once(struct gather *g, struct outcome *outcome,
+                     struct span *span)
 {
     const struct mode *mode = &modes[outcome->mode];
     const struct table_work work = {mode->work, mode->after, g, g->gathers};
 
-    forget(g);
+    table_each(&g->table, forget, g);
     assay_job_progress(g->job, mode_words[outcome->mode]);
-    table_run(&g->table, &work, seconds);
+    table_run(&g->table, &work, span);
     assay_job_progress(g->job, "verifying");
     verify(g, outcome);
 }
@@ -228,16 +237,18 @@ void gather_measure(struct gather *g, int mode, struct outcome *outcome)
 {
     struct assay_fields keys = gather_keys(g, mode);
     struct counters before;
+    struct span warm;
 
     memset(outcome, 0, sizeof(*outcome));
     outcome->mode = mode;
     rates_make(&outcome->rates, g->job, "rate", "MB/s", g->opt->trials);
     set_amounts(g, &outcome->rates);
-    run_once(g, outcome, outcome->rates.seconds);
+    run_once(g, outcome, &warm);
     paths_begin(g->job, &before);
     for (uint64_t i = 0; i < g->opt->trials; i++)
         run_once(g, outcome, rates_next(&outcome->rates));
     paths_end(g->job, &before, &keys);
     assay_fields_free(&keys);
+    rates_gather(&outcome->rates);
     join(g, outcome);
 }

@@ -45,6 +45,7 @@ static void check_data(const struct gather *g, const struct outcome *outcome,
 
     assay_fields_append(&f, keys);
     assay_fields_count(&f, "wrong", outcome->wrong);
+    assay_fields_real(&f, "clock_error", outcome->rates.clock_error);
     snprintf(name, sizeof(name), "%s.data", mode_words[outcome->mode]);
     if (outcome->wrong)
         snprintf(why, sizeof(why), "%llu entries, the first is %s",

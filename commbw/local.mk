@@ -10,7 +10,7 @@ commbw_programs = \
 if MPI
 bench_PROGRAMS += $(commbw_programs)
 test_programs += t/programs/indexgather_faulty t/programs/ra_faulty
-test_programs += t/programs/jobstream_faulty
+test_programs += t/programs/jobstream_faulty t/programs/mpi_table
 endif
 
 # One-sided access, which all of them share.
@@ -89,6 +89,8 @@ t_programs_mpi_window_LDADD = lib/libassaympi.a $(LDADD) $(MPI_LIBS)
 commbw_table = \
 	%D%/bucket.c \
 	%D%/bucket.h \
+	%D%/clocks.c \
+	%D%/clocks.h \
 	%D%/draw.c \
 	%D%/draw.h \
 	%D%/exchange.c \
@@ -104,6 +106,14 @@ commbw_table = \
 	%D%/table.c \
 	%D%/table.h \
 	# end of commbw_table
+
+t_programs_mpi_table_SOURCES = \
+	t/programs/mpi_table.c \
+	$(commbw_paths) \
+	$(commbw_table) \
+	$(commbw_window) \
+	# end of t_programs_mpi_table_SOURCES
+t_programs_mpi_table_LDADD = lib/libassaympi.a $(LDADD) $(MPI_LIBS)
 
 # What of it needs no MPI is tested by itself.
 unit_tests += t/unit/commbw_words
@@ -168,6 +178,7 @@ t_programs_jobstream_faulty_LDADD = $(%C%_jobstream_LDADD)
 t_programs_jobstream_faulty_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=assay_arrays_map
 t_programs_indexgather_faulty_SOURCES = \
+	t/programs/mpi_nodes.c \
 	t/programs/mpi_words.c \
 	$(%C%_indexgather_SOURCES) \
 	# end of t_programs_indexgather_faulty_SOURCES

@@ -164,9 +164,9 @@ void ra_free(struct ra *ra)
     table_close(&ra->table);
 }
 
-/* At most so many updates of each task; what it takes is written to seconds. */
+/* At most so many updates of each task; when they were made, to span. */
 static void run_once(struct ra *ra, const struct mode *mode, uint64_t most,
-                     double *seconds)
+                     struct span *span)
 {
     const struct table_work work = {mode->work, mode->after, ra, true};
     uint64_t *n = room(ra, ra->tasks, sizeof(*n));
@@ -179,7 +179,7 @@ static void run_once(struct ra *ra, const struct mode *mode, uint64_t most,
         task->local = task->remote = 0;
     }
     ra_reset(ra);
-    table_run(&ra->table, &work, seconds);
+    table_run(&ra->table, &work, span);
     for (size_t i = 0; i < ra->tasks; i++)
         ra->task[i].n = n[i];
     free(n);
@@ -226,6 +226,7 @@ void ra_measure(struct ra *ra, int mode, struct outcome *outcome)
 {
     struct assay_fields keys = ra_keys(ra, mode);
     struct counters before;
+    struct span warm;
 
     memset(outcome, 0, sizeof(*outcome));
     outcome->mode = mode;
@@ -234,7 +235,7 @@ void ra_measure(struct ra *ra, int mode, struct outcome *outcome)
     rates_make(&outcome->rates, ra->job, "gups", "GUPS", ra->opt->trials);
     set_amounts(ra, &outcome->rates);
     assay_job_progress(ra->job, "warming up");
-    run_once(ra, &modes[mode], WARM, outcome->rates.seconds);
+    run_once(ra, &modes[mode], WARM, &warm);
     paths_begin(ra->job, &before);
     for (uint64_t i = 0; i < ra->opt->trials; i++) {
         assay_job_progress(ra->job, mode_words[mode]);
@@ -243,5 +244,6 @@ void ra_measure(struct ra *ra, int mode, struct outcome *outcome)
     }
     paths_end(ra->job, &before, &keys);
     assay_fields_free(&keys);
+    rates_gather(&outcome->rates);
     count_updates(ra, outcome);
 }

@@ -65,6 +65,7 @@ static void check_data(const struct ra *ra, const struct outcome *outcome,
 
     assay_fields_append(&f, keys);
     assay_fields_real(&f, "wrong", wrong);
+    assay_fields_real(&f, "clock_error", outcome->rates.clock_error);
     if (wrong > 0.0)
         assay_fields_count(&f, "first", outcome->first);
     snprintf(name, sizeof(name), "%s.data", mode_words[outcome->mode]);

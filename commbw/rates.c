@@ -1,4 +1,4 @@
-/* rates.c - from the seconds of trials to rates of tasks, nodes and the job. */
+/* rates.c - from the times of trials to rates of tasks, nodes and the job. */
 #include "config.h"
 
 #include <stdio.h>
@@ -10,16 +10,16 @@
 
 enum { TICKS = 20 }; /* of the clock; fewer, and it decides the figure */
 
-static double *room(const struct assay_job *job, size_t n)
+static void *room(const struct assay_job *job, size_t n, size_t size)
 {
-    double *p = calloc(n, sizeof(*p));
+    void *p = calloc(n, size);
 
     if (!p)
         assay_die(job->run, ASSAY_BROKEN, "no memory for the samples");
     return p;
 }
 
-void rates_make(struct rates *r, const struct assay_job *job, const char *name,
+void rates_make(struct rates *r, struct assay_job *job, const char *name,
                 const char *unit, size_t trials)
 {
     memset(r, 0, sizeof(*r));
@@ -27,30 +27,57 @@ void rates_make(struct rates *r, const struct assay_job *job, const char *name,
     r->name = name;
     r->unit = unit;
     r->trials = trials;
-    r->seconds = room(job, trials * job->map.nodes);
-    r->amount = room(job, job->map.nodes);
+    r->mine = room(job, trials, sizeof(*r->mine));
+    r->seconds = room(job, trials * (job->map.nodes + 1), sizeof(double));
+    r->amount = room(job, job->map.nodes, sizeof(double));
+    clocks_compare(r->job, &r->before);
 }
 
 void rates_free(struct rates *r)
 {
+    free(r->mine);
     free(r->seconds);
     free(r->amount);
 }
 
-double *rates_next(struct rates *r)
+struct span *rates_next(struct rates *r)
 {
-    return r->seconds + r->done++ * r->job->map.nodes;
+    return &r->mine[r->done++];
+}
+
+/* Of one trial: a node's, or the job's for the number behind the last node. */
+static double *seconds_of(const struct rates *r, size_t trial)
+{
+    return r->seconds + trial * (r->job->map.nodes + 1);
+}
+
+void rates_gather(struct rates *r)
+{
+    const struct assay_job *job = r->job;
+    struct span *all = NULL;
+    struct clocks after;
+
+    clocks_compare(r->job, &after);
+    r->clock_error =
+        after.error > r->before.error ? after.error : r->before.error;
+    if (job->rank == 0)
+        all = room(job, (size_t)job->size, sizeof(*all));
+    for (size_t i = 0; i < r->done; i++) {
+        struct span s = r->mine[i];
+
+        s.start = clocks_common(&r->before, &after, s.start);
+        s.end = clocks_common(&r->before, &after, s.end);
+        MPI_Gather(&s, (int)sizeof(s), MPI_BYTE, all, (int)sizeof(s), MPI_BYTE,
+                   0, job->comm);
+        if (all)
+            spans_to_seconds(&job->map, all, seconds_of(r, i));
+    }
+    free(all);
 }
 
 double rates_seconds(const struct rates *r, size_t trial)
 {
-    const double *seconds = r->seconds + trial * r->job->map.nodes;
-    double longest = 0.0;
-
-    for (size_t n = 0; n < r->job->map.nodes; n++)
-        if (seconds[n] > longest)
-            longest = seconds[n];
-    return longest;
+    return seconds_of(r, trial)[r->job->map.nodes];
 }
 
 static double whole(const struct rates *r)
@@ -67,8 +94,7 @@ bool rates_of(const struct rates *r, const size_t *node, double *rate)
     double amount = node ? r->amount[*node] : whole(r);
 
     for (size_t i = 0; i < r->done; i++) {
-        double seconds = node ? r->seconds[i * r->job->map.nodes + *node]
-                              : rates_seconds(r, i);
+        double seconds = seconds_of(r, i)[node ? *node : r->job->map.nodes];
 
         if (!(seconds > 0.0))
             return false;
@@ -77,25 +103,47 @@ bool rates_of(const struct rates *r, const size_t *node, double *rate)
     return true;
 }
 
-/* A time that the clock can't tell from its own tick is no measurement. */
-static bool timed(const struct rates *r)
+/* Is no time shorter than TICKS ticks, of the job (node NULL) or of a node?
+ * what: that is a tick. */
+static bool timed(const struct rates *r, const size_t *node, double tick,
+                  const char *what)
 {
-    double tick = assay_clock_measure().resolution;
-    char text[200];
+    const struct assay_map *map = &r->job->map;
+    char text[480];
 
     for (size_t i = 0; i < r->done; i++) {
-        double seconds = rates_seconds(r, i);
+        double seconds = seconds_of(r, i)[node ? *node : map->nodes];
 
         if (seconds >= TICKS * tick)
             continue;
         snprintf(text, sizeof(text),
-                 "%s: a trial takes %.3g s, and the clock ticks every %.3g s: "
-                 "more updates (--updates)",
-                 r->name, seconds, tick);
+                 "%s: a trial takes %.3g s%s%.256s, and %s %.3g s: more "
+                 "updates (--updates)",
+                 r->name, seconds, node ? " on " : "",
+                 node ? map->name[*node] : "", what, tick);
         assay_unstable(r->job->run, text);
         return false;
     }
     return true;
+}
+
+/* A time that a clock can't tell from its own tick, or from what the clocks of
+ * several nodes differ, is no measurement: of the job, or of a node. */
+static bool all_timed(const struct rates *r)
+{
+    const char *ticks = "the clock ticks every";
+    double tick = assay_clock_measure().resolution;
+    double apart = 2.0 * r->clock_error;
+    size_t active = 0;
+
+    for (size_t n = 0; n < r->job->map.nodes; n++) {
+        active += r->amount[n] > 0.0;
+        if (r->amount[n] > 0.0 && !timed(r, &n, tick, ticks))
+            return false;
+    }
+    if (active > 1 && apart > tick)
+        return timed(r, NULL, apart, "clocks of nodes are apart by up to");
+    return timed(r, NULL, tick, ticks);
 }
 
 static void write_one(const struct rates *r, const struct assay_fields *keys,
@@ -123,8 +171,8 @@ static void write_nodes(const struct rates *r, const struct assay_fields *keys,
 
 bool rates_write(const struct rates *r, const struct assay_fields *keys)
 {
-    double *samples = room(r->job, r->trials);
-    bool good = timed(r) && rates_of(r, NULL, samples);
+    double *samples = room(r->job, r->trials, sizeof(*samples));
+    bool good = all_timed(r) && rates_of(r, NULL, samples);
 
     if (good) {
         write_one(r, keys, "job", NULL, samples);
@@ -139,7 +187,7 @@ bool rates_write(const struct rates *r, const struct assay_fields *keys)
 
 size_t rates_slowest(const struct rates *r, double *median)
 {
-    double *samples = room(r->job, r->trials);
+    double *samples = room(r->job, r->trials, sizeof(*samples));
     size_t slowest = 0;
     bool any = false;
 

@@ -1,33 +1,47 @@
-/* rates.h - from the seconds of trials to rates of tasks, nodes and the job.
- * Rank 0's affair alone. */
+/* rates.h - from the times of trials to rates of tasks, nodes and the job.
+ *
+ *     rates_make(&rates, job, "rate", "MB/s", trials);
+ *     ... amount, tasks, and for each trial rates_next ...
+ *     rates_gather(&rates);
+ *
+ * Those three are every rank's, the rest is rank 0's alone. */
 #ifndef COMMBW_RATES_H
 #define COMMBW_RATES_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "commbw/clocks.h"
+#include "commbw/span.h"
 #include "lib/job.h"
 #include "lib/record.h"
 
 struct rates {
-    const struct assay_job *job;
+    struct assay_job *job;
     const char *name, *unit; /* of the metric: "rate", "MB/s" */
     size_t trials, done;
-    double *seconds; /* [trial * nodes + node] */
-    double *amount;  /* [nodes] units that the node does in a trial; 0: it takes
+    struct span *mine;    /* [trials] of this rank */
+    struct clocks before; /* how nodes' clocks differed before all trials */
+    double clock_error;   /* s, on one clock; 0 on one node */
+    double *seconds;      /* [trial * (nodes + 1) + node], the job's behind */
+    double *amount; /* [nodes] units that the node does in a trial; 0: it takes
                         no part */
-    double tasks;    /* of the job that take part */
+    double tasks;   /* of the job that take part */
 };
 
-/* Room for so many trials. Ends the job where there is no memory. */
-void rates_make(struct rates *r, const struct assay_job *job, const char *name,
+/* Room for so many trials. Ends the job where there is no memory. Collective. */
+void rates_make(struct rates *r, struct assay_job *job, const char *name,
                 const char *unit, size_t trials);
 void rates_free(struct rates *r);
 
-/* Seconds of the next trial: write them there, then count it. */
-double *rates_next(struct rates *r);
+/* Where the times of this rank's next trial go, which is counted. */
+struct span *rates_next(struct rates *r);
 
-/* The longest of its nodes is the job's time of a trial. */
+/* Behind the last trial: the seconds of each, to rank 0. Collective. */
+void rates_gather(struct rates *r);
+
+/* The job's time of a trial: from the earliest start to the latest end of all,
+ * on one clock. */
 double rates_seconds(const struct rates *r, size_t trial);
 
 /* Rates of all trials: of a node, or of the job (node NULL); returns false

@@ -83,6 +83,18 @@ static void form_team(struct table *t)
                          t->tasks, fewest);
 }
 
+/* Each task touches its slice first: the pages of a table that all of a rank
+ * update are where all of them run. */
+static void touch(void *arg, size_t task)
+{
+    struct table *t = arg;
+    uint64_t begin, n;
+
+    assay_team_slice(&t->team, task, t->size, sizeof(*t->word), &begin, &n);
+    if (n > 0)
+        memset(t->word + begin, 0, n * sizeof(*t->word));
+}
+
 void table_open(struct table *t, struct assay_job *job,
                 const struct spread *spread, enum window_kind kind,
                 size_t tasks, uint64_t private_bytes)
@@ -99,8 +111,7 @@ void table_open(struct table *t, struct assay_job *job,
         assay_die(job->run, ASSAY_BROKEN, "no memory for the times");
     window_open(&t->window, job, job->comm, kind, t->size * sizeof(uint64_t));
     t->word = (uint64_t *)(void *)t->window.base;
-    if (t->size > 0)
-        memset(t->word, 0, t->size * sizeof(uint64_t));
+    table_each(t, touch, t);
 }
 
 void table_close(struct table *t)
@@ -108,6 +119,13 @@ void table_close(struct table *t)
     window_close(&t->window);
     assay_team_dissolve(&t->team);
     free(t->times);
+}
+
+void table_each(struct table *t, assay_team_f *work, void *arg)
+{
+    if (assay_team_run(&t->team, work, arg) < 0)
+        assay_die(t->job->run, ASSAY_BROKEN, "%zu tasks: %s", t->tasks,
+                  strerror(errno));
 }
 
 /* What the tasks of table_run share. */
@@ -133,37 +151,18 @@ static void run_task(void *arg, size_t task)
         run->work->after(run->work->arg, task);
 }
 
-static void gather_spans(const struct table *t, bool active, double *seconds)
-{
-    const struct assay_job *job = t->job;
-    struct span mine = {t->times[0].start, t->times[0].end, active};
-    struct span *all = NULL;
-
-    for (size_t i = 1; i < t->tasks; i++) {
-        if (t->times[i].start < mine.start)
-            mine.start = t->times[i].start;
-        if (t->times[i].end > mine.end)
-            mine.end = t->times[i].end;
-    }
-    if (job->rank == 0) {
-        all = calloc((size_t)job->size, sizeof(*all));
-        if (!all)
-            assay_die(job->run, ASSAY_BROKEN, "no memory for the times");
-    }
-    MPI_Gather(&mine, (int)sizeof(mine), MPI_BYTE, all, (int)sizeof(mine),
-               MPI_BYTE, 0, job->comm);
-    if (job->rank == 0)
-        spans_to_seconds(&job->map, all, seconds);
-    free(all);
-}
-
-void table_run(struct table *t, const struct table_work *work, double *seconds)
+void table_run(struct table *t, const struct table_work *work,
+               struct span *span)
 {
     struct run run = {t, work};
 
-    if (assay_team_run(&t->team, run_task, &run) < 0)
-        assay_die(t->job->run, ASSAY_BROKEN, "%zu tasks: %s", t->tasks,
-                  strerror(errno));
+    table_each(t, run_task, &run);
     window_fence(&t->window);
-    gather_spans(t, work->active, seconds);
+    *span = (struct span){t->times[0].start, t->times[0].end, work->active};
+    for (size_t i = 1; i < t->tasks; i++) {
+        if (t->times[i].start < span->start)
+            span->start = t->times[i].start;
+        if (t->times[i].end > span->end)
+            span->end = t->times[i].end;
+    }
 }

@@ -45,6 +45,9 @@ void table_close(struct table *t);
  * many to count. */
 uint64_t table_bytes(const struct spread *spread, uint64_t private_bytes);
 
+/* Every task calls work, not timed: what it touches first is near to it. */
+void table_each(struct table *t, assay_team_f *work, void *arg);
+
 /* Every task calls work, timed, behind a barrier of all; then, not timed,
  * after (or NULL), in which it may help those that are not done yet. active:
  * the times of this rank count. */
@@ -53,9 +56,9 @@ struct table_work {
     void *arg;
     bool active;
 };
-/* On rank 0, seconds[0 .. nodes - 1] gets the time of each node: latest end
- * less earliest start of its tasks; 0 for a node without an active rank.
+/* *span gets the earliest start and the latest end of this rank's tasks.
  * Collective; ends with a barrier. */
-void table_run(struct table *t, const struct table_work *work, double *seconds);
+void table_run(struct table *t, const struct table_work *work,
+               struct span *span);
 
 #endif

@@ -110,4 +110,37 @@ subtest 'one wrong word' => sub {
     is Probe::line($run, 'end')->{status}, 'wrong', '... as its end line says';
 };
 
+subtest 'one access too many' => sub {
+    my $run = job(2, $program, '--table=100 --updates=2000 --trials=1 --tasks=1 @', 'MPI_WORD=count:0:0');
+    is $run->{status}, 1, 'counted, and not made: wrong data' or diag $run->{out};
+    like $run->{err}, qr/aggregated\.accesses: wrong data: 4001 accesses were counted, and there are 4000/,
+        '... it says';
+};
+
+# Whose pages lie where: each of two threads faults in its part of the table.
+subtest 'first touch' => sub {
+    my $run = job(2, 't/programs/mpi_table', '--table=4M');
+    my @share = $run->{out} =~ /^task \d: (\S+)$/mg;
+    is scalar @share, 2, 'two tasks' or diag $run->{err};
+    cmp_ok abs($_ - 0.5), '<', 0.1, "... one touches $_ of the pages" for @share;
+};
+
+# Two ranks, each taken for a node: whose times count for what.
+subtest 'times of nodes and of the job' => sub {
+    my @of = (2, $program, '--table=1K --updates=100K --trials=2 --tasks=1 @');
+    my $seconds = sub {
+        my %of = map { ("$_->{per} " . ($_->{host} // q{}) => 1.6384 / $_->{best}) } metrics(shift);
+        return @of{'job ', 'node n1', 'node n2'};
+    };
+    my $run = job(@of, 'MPI_NODES=0,1 MPI_WORD=late:1:0');
+    is $run->{status}, 0, 'a node that runs 1 s after the other' or diag $run->{err};
+    my ($job, @nodes) = $seconds->($run);
+    cmp_ok $job, '>=', 1, '... is a job that takes that second';
+    cmp_ok $_ / 2, '<', $job - 0.9, '... and does not make a node slower' for @nodes;
+    $run = job(@of, 'MPI_NODES=0,1 MPI_WORD=short:1:0');
+    is $run->{status}, 3, 'no time of one of the nodes: no figure';
+    like $run->{err}, qr/rate: a trial takes 0 s on n2, and the clock ticks every/, '... and which node it is';
+    is scalar(metrics($run, 'rate')), 0, '... not of the job either';
+};
+
 done_testing;

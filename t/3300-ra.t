@@ -86,4 +86,10 @@ subtest 'few updates' => sub {
     like $run->{err}, qr/rmo\.data: wrong data/, '... it says';
 };
 
+subtest 'one update too many' => sub {
+    my $run = job(2, $program, '--mode=amo --table=64 --updates=300 --trials=1 --tasks=1 @', 'MPI_WORD=count:0:0');
+    is $run->{status}, 1, 'counted, and not made: wrong data' or diag $run->{out};
+    like $run->{err}, qr/amo\.accesses: wrong data: 301 updates were counted, and there are 300/, '... it says';
+};
+
 done_testing;

@@ -61,4 +61,14 @@ subtest 'a wrong element' => sub {
     is $run->{status}, 0, 'without it all is well' or diag $run->{err};
 };
 
+subtest 'threads that are not bound' => sub {
+    my ($cpus) = slurp('/proc/self/status') =~ /^Cpus_allowed_list:\s*(\S+)/m;
+    plan skip_all => 'one CPU' if $cpus =~ /\A\d+\z/;
+    my $run = job(1, $program, "$FEW --pin=compact \@", 'OMPI_MCA_hwloc_base_binding_policy=none MPI_ARRAY=unbound');
+    isnt $run->{status}, 0, 'no measurement';
+    is Probe::line($run, 'check')->{ok}, 'no', '... by the check of their places'
+        or diag $run->{record}, $run->{err};
+    is Probe::line($run, 'check')->{name}, 'pinning', '... which is that';
+};
+
 done_testing;

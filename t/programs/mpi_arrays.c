@@ -2,13 +2,18 @@
  * before MPI, with --wrap=assay_arrays_map.
  *
  * MPI_ARRAY=ARRAY:RANK:N: after barrier N of that rank, a bit of the array's
- * last element changes. */
+ * last element changes. MPI_ARRAY=unbound: no thread is bound to a CPU, though it
+ * is told so. */
 #include "config.h"
 
 #include <mpi.h>
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "lib/team.h"
 
@@ -39,4 +44,13 @@ int MPI_Barrier(MPI_Comm comm)
     if (rank == whom && ++calls == when)
         ((uint64_t *)arrays->base[array])[arrays->n - 1] ^= UINT64_C(1) << 40;
     return code;
+}
+
+int sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *set)
+{
+    const char *fault = getenv("MPI_ARRAY");
+
+    if (fault && strcmp(fault, "unbound") == 0)
+        return 0;
+    return (int)syscall(SYS_sched_setaffinity, pid, size, set);
 }

@@ -9,6 +9,9 @@
  *     put         MPI_Put does nothing
  *     accumulate  MPI_Accumulate does nothing
  *     fetch       MPI_Fetch_and_op does nothing
+ *     short       of a trial's times, the end is the start
+ *     late        of a trial's times, both are 1 s later
+ *     count       of accesses of the whole job, one more is counted
  */
 #include "config.h"
 
@@ -19,10 +22,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum kind { TABLE, SEND, GET, PUT, ACCUMULATE, FETCH, KINDS };
+#include "commbw/span.h"
+
+enum kind {
+    TABLE,
+    SEND,
+    GET,
+    PUT,
+    ACCUMULATE,
+    FETCH,
+    SHORT,
+    LATE,
+    COUNT,
+    KINDS
+};
 
 static const char *const names[KINDS] = {"table", "send",       "get",
-                                         "put",   "accumulate", "fetch"};
+                                         "put",   "accumulate", "fetch",
+                                         "short", "late",       "count"};
 static uint64_t *table;
 static int calls[KINDS];
 
@@ -99,4 +116,29 @@ int MPI_Fetch_and_op(const void *from, void *to, MPI_Datatype type, int rank,
     if (goes_wrong(FETCH))
         return MPI_SUCCESS;
     return PMPI_Fetch_and_op(from, to, type, rank, at, op, win);
+}
+
+int MPI_Gather(const void *from, int n, MPI_Datatype type, void *to, int m,
+               MPI_Datatype its, int root, MPI_Comm comm)
+{
+    struct span span;
+
+    if (type != MPI_BYTE || n != (int)sizeof(span))
+        return PMPI_Gather(from, n, type, to, m, its, root, comm);
+    memcpy(&span, from, sizeof(span));
+    if (goes_wrong(SHORT))
+        span.end = span.start;
+    if (goes_wrong(LATE))
+        span.start += 1.0, span.end += 1.0;
+    return PMPI_Gather(&span, n, type, to, m, its, root, comm);
+}
+
+int MPI_Allreduce(const void *from, void *to, int n, MPI_Datatype type,
+                  MPI_Op op, MPI_Comm comm)
+{
+    int code = PMPI_Allreduce(from, to, n, type, op, comm);
+
+    if (type == MPI_UINT64_T && (n == 2 || n == 3) && goes_wrong(COUNT))
+        ((uint64_t *)to)[1]++;
+    return code;
 }

@@ -189,13 +189,19 @@ static void test_spans(void)
     static const size_t group[4] = {0, 1, 0, 1};
     static const struct span span[4] = {
         {10.0, 12.0, 1}, {500.0, 501.0, 1}, {9.5, 11.0, 1}, {499.0, 502.0, 0}};
+    static const struct span idle[4] = {
+        {0, 0, 0}, {7.0, 9.0, 1}, {5.0, 6.0, 0}, {8.0, 8.5, 1}};
     struct assay_map map;
-    double seconds[2];
+    double seconds[3];
 
     assay_map_build(&map, 4, group, NULL);
     spans_to_seconds(&map, span, seconds);
     is_double(seconds[0], 2.5, "latest end less earliest start, of a node");
-    is_double(seconds[1], 1.0, "... of those that take part, on its own clock");
+    is_double(seconds[1], 1.0, "... of those that take part");
+    is_double(seconds[2], 491.5, "... and of the job, not the longest node's");
+    spans_to_seconds(&map, idle, seconds);
+    is_double(seconds[0], 0.0, "none of a node that takes no part");
+    is_double(seconds[2], 2.0, "... which does not count for the job");
     assay_map_free(&map);
 }
 
