@@ -26,7 +26,7 @@ my @table = (['put', 1, 25], ['put', 2, 46], ['get', 1, 39], ['get', 2, 75]);
 
 my %keys = (size => 131072, tasks => 96, tasks_as => 'threads', window => 1,
     kind => 'allocate', direction => 'one', at_once => 'all', transport => 'mpi',
-    nic_share => 'own', pshm => 'no', colocales => 1, confined => 'no',
+    nic_share => 'own', pshm => 'no', colocales => 1, confined => 'no', places => 1,
     per => 'pair', pair => 'n1:n2', ranks => '0:1');
 
 # A record of these rows, each a factor times as fast as published.
@@ -35,6 +35,7 @@ sub record {
     my $file = "$tree->{top}/simpleBandwidth.record";
     my @lines = (
         'record version=1 bench=simpleBandwidth time=2026-11-30T13:21:09Z',
+        'env threads=' . (delete $more{threads} // 96),
         'opt nodes=2 kernels=' . (delete $more{kernels} // 2),
         'check name=put.data ok=' . (delete $more{ok} // 'yes'),
     );
@@ -85,6 +86,17 @@ for my $bad (
     [3, 'another size',           1, size => 65536],
     [3, 'two locales of a node',  1, colocales => 2],
     [3, 'both ways',              1, direction => 'both'],
+    [3, 'confined to a socket',   1, confined => 'yes'],
+    [3, 'tasks for some CPUs',    1, tasks => 48],
+    [3, 'one task',               1, tasks => 1],
+    [3, 'tasks that are ranks',   1, tasks_as => 'ranks'],
+    [3, 'UCX, not MPI',           1, transport => 'ucx', kind => 'own'],
+    [3, 'another window',         1, kind => 'create'],
+    [3, 'blocks under way',       1, window => 64, places => 64],
+    [3, 'blocks in one place',    1, window => 64],
+    [3, 'pairs in turn',          1, at_once => 'each'],
+    [3, 'an adapter for all',     1, nic_share => 'shared'],
+    [3, 'shared memory',          1, pshm => 'yes'],
     [3, 'two nodes of one host',  1, kernels => 1],
     [3, 'wrong data',             1, ok => 'no'],
     [3, 'a functional run',       1, functional => 'yes'],
