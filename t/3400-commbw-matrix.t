@@ -48,24 +48,10 @@ sub words {
 }
 
 subtest 'configurations' => sub {
-    my $sockets = () = do {
-        my %seen = map { (slurp($_) => 1) }
-            glob '/sys/devices/system/cpu/cpu[0-9]*/topology/physical_package_id';
-        keys %seen;
-    };
-    my $socket = $sockets > 1 ? 'socket' : 'none';
     my @want = ('none 1 own no', 'none 2 shared no', 'socket 1 own no', 'socket 2 shared no',
-        "$socket 1 own no", "$socket 2 own no", "$socket 2 shared no", "$socket 1 own yes",
-        "$socket 2 own yes", "$socket 2 shared yes");
-    for my $column (1, 4, 6, 7, 9) {
-        my $words = words($column, 'ra');
-        if ($column =~ /\A[34]\z/ && $sockets < 2) {
-            is $words, 'lacks one of several sockets: a node has 1',
-                "column $column: this machine lacks the sockets";
-            next;
-        }
-        is $words, "$want[$column - 1] a,b - - -", "column $column";
-    }
+        'socket 1 own no', 'socket 2 own no', 'socket 2 shared no', 'socket 1 own yes',
+        'socket 2 own yes', 'socket 2 shared yes');
+    is words($_, 'ra'), "$want[$_ - 1] a,b - - -", "column $_" for 1, 4, 6, 7, 9;
     my ($status, $out) = run_command({ASSAY_NODES => 'n[1-2]'}, $script, '-n', '--column=5',
         '--benchmark=indexgather', '--nics=a,b', '--tasks=3');
     like $out, qr/-n 4 .*--bind-to none .* --record=\{record\} --tasks=3 --gatherers=0/,
@@ -80,6 +66,22 @@ subtest 'what is not there' => sub {
     like $out, qr/'lacks 2 nodes: here is 1 \(n1\)'/, 'one node';
     is words(2, 'ra', '--nics=a'), 'lacks 2 network interfaces: a node has a (--nics names them)',
         'one interface';
+    ($status, $out) = run_command({ASSAY_NODES => 'n[1-2]'}, $script, '-n', '--column=2',
+        '--benchmark=ra');
+    like $out, qr/'lacks names of 2 network interfaces \(--nics\): \Q$host\E is no node of the job'/,
+        'the interfaces of another host are none of the nodes\'';
+    my %sockets = map { (slurp($_) => 1) }
+        glob '/sys/devices/system/cpu/cpu[0-9]*/topology/physical_package_id';
+    ($status, $out) = run_command($script, '-n', '--column=3', '--benchmark=stream');
+    like $out, keys %sockets > 1 ? qr/commbw_rank.*socket 1 own/
+        : qr/'lacks one of several sockets: a node has 1'/, 'one socket, of a node that is here';
+    for my $options (' --column=3') {
+        my $words = $script =~ s/ /\\ /gr . $options;
+        ($status, $out, my $err) = run_command($tree->{command}, 'campaign', 'run', $words);
+        is $status, 2, "a campaign takes one run, not those of '$options'";
+        like $err, qr/run_commbw: this makes several runs: for one, say --column=N and --benchmark=NAME/,
+            '... and says what to ask for';
+    }
     for my $bad ('--column=11', '--column=x', '--benchmark=smb', '--tasks=0', '--nics=,', '--row=1') {
         ($status) = run_command($script, '-n', $bad);
         is $status, 2, "$bad: exit 2";
@@ -100,9 +102,14 @@ sub attempt {
         status    => 'valid',
         reason    => q{},
         metrics   => [{unit => 'MB/s', per => 'node', %{$line}}],
-        traffic   => [],
+        traffic   => [map { traffic($_) } qw(a b)],
         %more
     };
+}
+
+sub traffic {
+    my ($interface, %more) = @_;
+    return {host => 'n1', interface => $interface, sent => 1000, received => 9, %more};
 }
 
 # The cell of the row that begins so, and the note that it names.
@@ -130,6 +137,9 @@ subtest 'cells' => sub {
     is $three, '5', 'of three attempts, the median';
     is cell('indexgather', 6, attempt(6, 'indexgather', {%rate, functional => 'yes'})), '5f',
         'a functional one is marked';
+    my @legends = map { (Assay::Matrix::matrix(attempt(6, 'indexgather', $_)))[-1] } \%rate, {%rate, functional => 'yes'};
+    is_deeply [map {/\A1s: .*; 2s: .*; -: not run(.*)/} @legends], [q{}, '; f: a functional run'],
+        '... and marks are explained';
     my @bad = (
         [nics      => 1,        'nics=2; nics=1'],
         [nic_share => 'shared', 'nic_share=own; nic_share=shared'],
@@ -139,7 +149,7 @@ subtest 'cells' => sub {
     for my $bad (@bad) {
         my ($key, $value, $text) = @{$bad};
         like cell('indexgather', 6, attempt(6, 'indexgather', {%rate, $key => $value})),
-            qr/\ANOTRUN\[1\] \[1\] asked for \Q$text\E is what the counters say \(no interface\), and 5 GB/,
+            qr/\ANOTRUN\[1\] \[1\] asked for \Q$text\E is what the counters say \(n1:a n1:b\), and 5 GB/,
             "$key=$value is another configuration";
     }
     like cell('stream', 3, attempt(3, 'stream', {name => 'triad', value => 1, colocales => 1, confined => 'no'})),
@@ -147,13 +157,25 @@ subtest 'cells' => sub {
 };
 
 subtest 'interfaces' => sub {
-    my @both = map { {host => 'n1', interface => $_, sent => 1000, received => 9} } qw(a b);
+    my @both = map { traffic($_) } qw(a b);
     my $cell = sub { cell('indexgather', 6, attempt(6, 'indexgather', \%rate, traffic => [@_])) };
     is $cell->(@both), '5', 'both carried bytes while it was measured';
     like $cell->($both[0], {%{$both[1]}, sent => 10}),
         qr/\ANOTRUN\[1\] \[1\] asked for nics=2; while it was measured, n1:a carried its bytes: 5 GB/,
         'one alone did: no figure of two';
     like $cell->($both[0], {%{$both[1]}, interface => 'lo'}), qr/\ANOTRUN/, '... nor with the loopback';
+    like $cell->(), qr/\ANOTRUN\[1\] .* no interface carried its bytes/, 'nor is there one without traffic';
+    like $cell->($both[0], {%{$both[1]}, sent => 'many'}), qr/\ANOTRUN/, '... nor with no numbers';
+    like $cell->($both[0], {host => 'n1', interface => 'b'}), qr/\ANOTRUN/, '... nor without any';
+};
+
+subtest 'lines of somebody else' => sub {
+    for my $bad ([value => 'fast'], [value => 'nan'], [unit => 'GUPS'], [unit => 'furlongs'], [unit => undef]) {
+        my ($key, $value) = @{$bad};
+        like cell('indexgather', 6, attempt(6, 'indexgather', {%rate, $key => $value})),
+            qr/\ANOTRUN\[1\] \[1\] a line of rate without a number in GB/,
+            "$key=" . ($value // 'nothing') . ' is no figure';
+    }
 };
 
 subtest 'endings' => sub {

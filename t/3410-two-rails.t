@@ -59,6 +59,24 @@ like +(row('ra-rmo'))[3], keys %sockets > 1 ? qr/\A[\d.]/ : qr/\ANOTRUN\[\d\]\z/
     'what this machine lacks is NOTRUN';
 is +(row('ra-rmo'))[4], q{-}, '... and what was not run has no cell';
 
+# On nodes of two sockets, by what their /sys says, those columns are.
+if (keys %sockets == 1 && slurp('/proc/cpuinfo') =~ /^processor\s*:\s*1$/m) {
+    for my $node (qw(n1 n2)) {
+        my $folder = "$ENV{CLUSTER}/sockets-$node";
+        mkdir $folder;
+        my ($status, $out) = node($node, $^X, source('t/data/commbw/two_sockets'), $folder, 'true');
+        is $status, 0, "$node has two sockets" or diag $out;
+    }
+    for my $cell ([3, 'indexgather'], [4, 'indexgather'], [3, 'stream']) {
+        my ($status, $out) = run_cell(@{$cell});
+        is $status, 0, "column $cell->[0], $cell->[1]" or diag $out;
+    }
+    @gather = row('indexgather');
+    like $gather[3], qr/\A[\d.e-]+f\z/, 'a rank confined to a socket, one rail';
+    like $gather[4], qr/\A[\d.e-]+f\z/, '... and two';
+    like +(row('stream'))[3], qr/\A[\d.e+]+f\z/, '... and stream';
+}
+
 # Small messages do not stripe: the column's cell must not pass for two rails.
 my ($status, $out) = on_login('rm', '-rf', $results);
 ($status, $out) = on_login(@salloc, 'env', 'OMPI_MCA_btl_tcp_if_include=rail1',

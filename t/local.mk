@@ -129,6 +129,7 @@ test_scripts += \
 	%D%/3300-ra.t \
 	%D%/3330-jobstream.t \
 	%D%/3400-commbw-matrix.t \
+	%D%/3420-two-sockets.t \
 	%D%/5500-blame.t \
 	%D%/5510-tournament.t \
 	%D%/5520-sweep.t \
@@ -175,6 +176,7 @@ mpi_tests += \
 	%D%/3200-indexgather.t \
 	%D%/3300-ra.t \
 	%D%/3330-jobstream.t \
+	%D%/3420-two-sockets.t \
 	%D%/3010-bandwidth.t \
 	%D%/3020-bandwidth-faults.t \
 	%D%/3030-bandwidth-transports.t \
@@ -219,6 +221,7 @@ test_data += \
 	%D%/cluster/spaces.sh \
 	%D%/cluster/up \
 	%D%/Sweep.pm \
+	%D%/data/commbw \
 	%D%/data/import \
 	%D%/data/judge \
 	%D%/data/machines \

@@ -157,6 +157,7 @@ sub ask_script {
     for my $line (@lines) {
         push @{$said{$1}}, $2 if $line =~ /\A# ([a-z]+) = (.*)\n/;
     }
+    die "$script: $said{several}[0]\n" if $said{several};
     die "$script: no run_script: it does not say what it runs\n"
         if !$said{benchmarks} || !$said{system};
     $plan{system} = $said{system}[0] =~ s/ .*//r;

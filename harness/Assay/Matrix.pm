@@ -11,7 +11,7 @@ use Assay::Results;
 use Assay::RunScript qw(absolute annotate options);
 use Assay::Stats qw(median);
 use Assay::Text qw(printable split_fields);
-use Assay::Units qw(scale);
+use Assay::Units qw(dimension finite_number scale);
 
 my $USAGE = <<'END';
 usage: assay matrix [--tap [--strict]] DIR
@@ -184,6 +184,8 @@ sub matrix {
         push @body, ["$row->{label}, $row->{unit}", @cells];
     }
     my @lines = _layout(_head(), @body);
+    push @lines, '1s: confined to one socket; 2s: both interfaces for all ranks; -: not run'
+        . (grep({/\df\b/} map { @{$_} } @body) ? '; f: a functional run' : q{});
     push @lines, map { sprintf '[%d] %s', $_ + 1, $notes[$_] } 0 .. $#notes;
     return @lines;
 }
@@ -234,12 +236,14 @@ sub _figure {
 
     my @lines = grep {
         my $line = $_;
-        $line->{name} eq $row->{metric}
+        ($line->{name} // q{}) eq $row->{metric}
             && !grep { ($line->{$_} // q{}) ne $where->{$_} } keys %{$where}
     } @{$attempt->{metrics}};
     return (undef, "no line of $row->{metric} in the record") if !@lines;
     my ($job) = grep { ($_->{per} // q{}) eq 'job' } @lines;
     @lines = ($job) if $job;
+    return (undef, "a line of $row->{metric} without a number in $row->{unit} or its like")
+        if grep { !_is_number($_, dimension($row->{unit})) } @lines;
     my ($line) = sort { $a->{value} <=> $b->{value} } @lines;
     my $value = $line->{value} * scale($line->{unit}) / scale($row->{unit});
     my @other = grep { $column->{$_} ne 'any' && ($line->{$_} // 'none') ne $column->{$_} }
@@ -256,6 +260,13 @@ sub _figure {
         $asked, $found, _carriers($attempt), $value, $row->{unit});
 }
 
+sub _is_number {
+    my ($line, $dimension) = @_;
+
+    return defined finite_number($line->{value} // q{})
+        && (dimension($line->{unit} // q{}) // q{}) eq $dimension;
+}
+
 # What large blocks can do, small ones need not: where a node's bytes went over
 # fewer interfaces than the column has, those that carried them.
 sub _lesser {
@@ -263,7 +274,7 @@ sub _lesser {
 
     return if !grep { $_ eq 'nics' } @{$row->{keys}};
     my %of = _carried($attempt);
-    return if !grep { @{$_} < $column->{nics} } values %of;
+    return if %of && !grep { @{$_} < $column->{nics} } values %of;
     return _carriers($attempt);
 }
 
@@ -272,7 +283,12 @@ sub _carried {
     my ($attempt) = @_;
 
     my %bytes;
-    for my $line (grep { $_->{interface} ne 'lo' } @{$attempt->{traffic}}) {
+    my @keys = qw(host interface sent received);
+    my @lines = grep {
+        my $line = $_;
+        !grep({ !defined $line->{$_} } @keys) && "$line->{sent} $line->{received}" =~ /\A\d+ \d+\z/a
+    } @{$attempt->{traffic}};
+    for my $line (grep { $_->{interface} ne 'lo' } @lines) {
         $bytes{$line->{host}}{$line->{interface}} += $line->{sent} + $line->{received};
     }
     my %of;
