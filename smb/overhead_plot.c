@@ -116,6 +116,12 @@ static void draw_axes(FILE *out, const uint64_t *bytes, size_t m,
             RIGHT, HEIGHT - 8);
 }
 
+static bool is_of(const struct overhead_mark *mark, const struct curve *c)
+{
+    return mark->receive == c->receive &&
+           (c->which == 2 || value_of(mark, c->which) > 0.0);
+}
+
 /* A point for each mark, and a line from each to the next. Returns how many. */
 static size_t draw_curve(FILE *out, const struct curve *c, size_t m,
                          const struct overhead_mark *mark, size_t n,
@@ -123,19 +129,21 @@ static size_t draw_curve(FILE *out, const struct curve *c, size_t m,
 {
     size_t drawn = 0;
 
-    for (size_t i = 0; i < n; i++) {
-        double v = value_of(&mark[i], c->which);
-
-        if (mark[i].receive != c->receive || (c->which < 2 && !(v > 0.0)))
-            continue;
-        fprintf(out, "%s%.1f %.1f", drawn++ ? " L" : "<path d='M",
-                x_of(mark[i].column, m), y_of(v, c->which, s));
-    }
+    for (size_t i = 0; i < n; i++)
+        if (is_of(&mark[i], c))
+            fprintf(out, "%s%.1f %.1f", drawn++ ? " L" : "<path d='M",
+                    x_of(mark[i].column, m),
+                    y_of(value_of(&mark[i], c->which), c->which, s));
     if (drawn)
         fprintf(out,
                 "' fill='none' stroke='%s' stroke-width='2' "
                 "stroke-linejoin='round'/>\n",
                 c->colour);
+    for (size_t i = 0; i < n; i++)
+        if (is_of(&mark[i], c))
+            fprintf(out, "<circle cx='%.1f' cy='%.1f' r='3' fill='%s'/>\n",
+                    x_of(mark[i].column, m),
+                    y_of(value_of(&mark[i], c->which), c->which, s), c->colour);
     return drawn;
 }
 

@@ -19,6 +19,7 @@
 /* The script in a file that has no name, at its beginning; NULL with errno. */
 static FILE *write_script(const struct curve *curve, const char *terminal)
 {
+    size_t most = curve->threads[curve->n - 1];
     FILE *script = tmpfile();
 
     if (!script)
@@ -29,10 +30,11 @@ static FILE *write_script(const struct curve *curve, const char *terminal)
             "set xlabel '# threads'\n"
             "set ylabel 'MB/s'\n"
             "set xrange [0.5:%zu.5]\n"
+            "set xtics %zu\n"
             "set yrange [0:*]\n"
             "unset key\n"
             "plot '-' with linespoints\n",
-            terminal, curve->threads[curve->n - 1]);
+            terminal, most, (most + 15) / 16);
     for (size_t i = 0; i < curve->n; i++)
         fprintf(script, "%zu %.1f\n", curve->threads[i], curve->rate[i]);
     fprintf(script, "e\n");

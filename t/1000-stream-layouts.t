@@ -91,6 +91,8 @@ SKIP: {
     $run = stream("STREAM --quiet $small --mode=scaling --scaling=1,2 --plot=p.svg");
     is($run->{out}, q{}, 'quiet draws nothing');
     like(slurp('p.svg'), qr/<svg.*Bandwidth Scaling.*<\/svg>/s, 'but the SVG');
+    like(slurp('p.svg'), qr/<rect [^>]*fill="#ffffff"/, '... on white, whoever shows it');
+    unlike(slurp('p.svg'), qr/>\s*1\.5\s*</, '... with no half threads');
 }
 $run = stream("PATH=/nowhere STREAM $small --mode=scaling --scaling=1 --plot=q.svg");
 is($run->{status}, 0, 'without gnuplot: exit 0');

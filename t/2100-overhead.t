@@ -110,6 +110,8 @@ my $plot = slurp('plot.svg') // q{};
 like $plot, qr{\A<svg .*</svg>\n\z}s, 'the plot is SVG';
 is scalar(grep {/<path [^>]* stroke-width/} split /\n/, $plot), 3,
     '... of overhead, base_t and availability' if $run->{status} == 0;
+cmp_ok scalar(() = $plot =~ /<circle /g), '>=', scalar(() = $plot =~ /<path d='M\S+ \S+' fill/g),
+    '... with its points: a line of one point is none';
 unlike $plot, qr/\bnan\b|\binf\b|functional only/, '... all of it numbers';
 is scalar(() = $plot =~ /<[^\/]/g), scalar(() = $plot =~ m{/>|</}g), '... and well-formed';
 

@@ -107,9 +107,10 @@ subtest 'pairs' => sub {
     like $out, qr/^slow: link n2 - n3, 5 times as long as the rest: link\.rate$/m, '... it is named';
     like $out, qr/^n2  \. \\ 5 \.$/m, '... and stands in the matrix';
     SKIP: {
-        skip 'no gnuplot', 2 if !grep { -x "$_/gnuplot" } split /:/, $ENV{PATH};
+        skip 'no gnuplot', 3 if !grep { -x "$_/gnuplot" } split /:/, $ENV{PATH};
         like slurp("$tree->{top}/pairs.svg"), qr/<svg.*n4.*<\/svg>/s, '... and is drawn';
-        sweep('show', '--picture', "$tree->{top}/pairs.png", "$results/pairs");
+        (undef, undef, my $err) = sweep('show', '--picture', "$tree->{top}/pairs.png", "$results/pairs");
+        is $err, q{}, '... without a word';
         like slurp("$tree->{top}/pairs.png"), qr/\A\x89PNG/, '... from the folder alone';
     }
     slow();

@@ -47,7 +47,7 @@ subtest 'the page' => sub {
     my ($status, $page, $err) = report($folder);
     is "$status $err", '1 ', 'exit status of the verdicts';
     is faults($page), q{}, 'every link has a target, and nothing runs';
-    like $page, qr{<td class="FAIL">FAIL<td><a href="#ref-a_2eref-4">3\.1 stream\.triad</a>},
+    like $page, qr{<td class="FAIL">FAIL<td class="long"><a href="#ref-a_2eref-4">3\.1 stream\.triad</a>},
         'a verdict leads to its clause';
     my ($number) = $page =~ m{class="FAIL">.*?<a href="#attempt-(\d+)">};
     my ($line) = $page =~ m{class="FAIL">.*?<a href="#r$number-(\d+)">};
@@ -110,5 +110,12 @@ subtest 'usage' => sub {
 my $script = Assay::Picture::curves(qq{a"; system "touch owned"; "`touch owned`\$x}, 'k',
     {'n1"; system "x' => {1 => 2, 2 => 3}});
 unlike $script, qr/[`\$]x|system "|"; /, 'names are no commands of gnuplot';
+
+# A cell of the matrix is one of sharp edges, and a name leaves room for it.
+my $name = 'rack-12-' . 'x' x 80 . '-n0123.example.org';
+$script = Assay::Picture::script(['n1', $name], {label => 'x', kind => 'pair', blame => {},
+    time => {"n1:$name" => 3}});
+like $script, qr/ with image pixels$/m, 'few nodes: cells, not a picture to be smoothed';
+like $script, qr/"rack-12-xxx\.\.example\.org" 1\)/, 'a long name is cut';
 
 done_testing;

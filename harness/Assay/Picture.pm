@@ -16,6 +16,8 @@ use Assay::Text qw(printable);
 our @EXPORT_OK = qw(draw format_of gnuplot script text);
 
 use constant MOST_NAMES => 64;    # nodes that are named at the axes
+use constant MOST_LETTERS => 24;  # of a name there
+use constant MOST_SHARP => 200;   # nodes whose cells are drawn one by one
 use constant MOST_CURVES => 16;
 use constant LIMIT => 60;         # seconds that gnuplot may take
 
@@ -106,6 +108,9 @@ sub _matrix {
         join(q{ }, map { _cell($group, $one, $_) // 'NaN' } @{$nodes}) . "\n"
     } @{$nodes};
     my $last = $#{$nodes} + 0.5;
+    my $letters = max(map { length _short($_) } @{$nodes});
+    my $margins = sprintf 'set margins %d, 14, %d, 3', $letters + 3, 3 + $letters / 2;
+    my $sharp = @{$nodes} <= MOST_SHARP ? ' pixels' : q{};
     my $tics = join ', ', grep { $_ <= $most } 1, 1.2, 1.5, 2, 3, 5, map { (10**$_, 3 * 10**$_) } 1 .. 9;
     return <<"END";
 \$times << EOD
@@ -114,13 +119,14 @@ set xtics rotate by -60 scale 0 ($names)
 set ytics scale 0 ($names)
 set xrange [-0.5:$last]
 set yrange [$last:-0.5]
+$margins
 set size ratio 1
 set logscale cb
 set cbrange [1:$most]
 set cbtics ($tics)
 set cblabel "times as long as the middle of all (white: not measured)"
 set palette defined (0 "#dce9f5", 0.3 "#f7d9a8", 0.6 "#e8743b", 1 "#7a0c1e")
-plot \$times matrix with image
+plot \$times matrix with image$sharp
 END
 }
 
@@ -128,8 +134,17 @@ sub _names {
     my ($nodes) = @_;
 
     my $step = POSIX::ceil(@{$nodes} / MOST_NAMES);
-    return join ', ', map { quoted($nodes->[$_]) . " $_" }
+    return join ', ', map { quoted(_short($nodes->[$_])) . " $_" }
         grep { $_ % $step == 0 } 0 .. $#{$nodes};
+}
+
+# A long name would leave no room for the picture: its begin and its end.
+sub _short {
+    my ($name) = @_;
+
+    return $name if length $name <= MOST_LETTERS;
+    my $half = MOST_LETTERS / 2 - 1;
+    return substr($name, 0, $half) . '..' . substr $name, -$half;
 }
 
 # The figure of a pair, in whichever order it was measured; if in both, the
@@ -137,7 +152,7 @@ sub _names {
 sub _cell {
     my ($group, $one, $two) = @_;
 
-    my @measured = grep { defined } @{$group->{time}}{"$one:$two", "$two:$one"};
+    my @measured = map { $group->{time}{$_} // () } "$one:$two", "$two:$one";
     return @measured ? max(1e-3, @measured) : undef;
 }
 
@@ -179,11 +194,12 @@ sub curves {
         "\$p$_ << EOD\n" . join(q{}, map {"$_ $y->{$_}\n"} sort { $a <=> $b } keys %{$y}) . "EOD\n"
     } 0 .. $#places;
     $script .= 'set title ' . quoted($title) . "\nset xlabel " . quoted($key)
-        . "\nset grid\nset key outside below\n";
+        . "\nset grid\nset key outside below\nset rmargin 6\nset xlabel offset 0,0.6\n";
+    $script .= qq{set format x "%.0f"\n} if !grep { $_ != int } @x;
     $script .= "set logscale y\n" if !grep { $_ <= 0 } @all;
     $script .= "set logscale x 2\n" if !grep { $_ < 0 } @x;
     return $script . 'plot ' . join(', ', map {
-        "\$p$_ using 1:2 with linespoints title " . quoted($places[$_])
+        "\$p$_ using 1:2 with linespoints title " . quoted(_short($places[$_]))
     } 0 .. $#places) . "\n";
 }
 

@@ -53,7 +53,10 @@ a { color: var(--link) }
 .wide { overflow-x: auto }
 table { border-collapse: collapse; width: 100%; margin: 1em 0 }
 th, td { text-align: left; padding: .25em .6em; border-bottom: 1px solid var(--rule);
-  vertical-align: top; overflow-wrap: anywhere }
+  vertical-align: top }
+th { white-space: nowrap }
+.long { overflow-wrap: anywhere }
+.whole { white-space: nowrap }
 .n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
 .PASS, .FAIL, .INVALID, .NOTRUN, .WAIVED, .INCONCLUSIVE { white-space: nowrap }
 .PASS { color: var(--good) }
@@ -91,7 +94,8 @@ sub _report {
     options(\@arguments, \my %given, 'strict', 'output=s');
     die "which campaign? (assay report --help)\n" if @arguments != 1;
     my $results = Assay::Results->view(absolute($arguments[0]));
-    my @attempts = $results->{ledger}->broken ? () : $results->attempts;
+    my @attempts = $results->{ledger}->broken ? ()
+        : sort { $a->{number} <=> $b->{number} } $results->attempts;
     my ($status, $tap) = $results->judge(
         scripts => [$results->scripts],
         strict  => $given{strict},
@@ -174,12 +178,14 @@ sub _verdict {
     my $verdict = $point->{verdict} // ($point->{ok} ? 'ok' : 'INVALID');
     my $place = html(join q{ }, grep {defined} @{$point}{qw(place each)});
     my $measured = defined $point->{value}
-        ? html("$point->{statistic} $point->{value}") . ' (n=' . html($point->{n}) . ')' : q{-};
-    my $limit = html($point->{limit} // q{-});
+        ? html("$point->{statistic} $point->{value}") =~ s/ /&nbsp;/gr . ' (n=' . html($point->{n}) . ')'
+        : q{-};
+    my $limit = html($point->{limit} // q{-}) =~ s/\A(&[gl]t;=) (\S+) /$1&nbsp;$2&nbsp;/r;
     my $why = defined $point->{reason}
         ? '<div class="why">' . html($point->{reason}) . '</div>' : q{};
     return '<tr><td class="' . html($verdict) . '">' . html($verdict)
-        . '<td>' . _clause_link($point) . "$why<td>$place<td>$measured<td>$limit<td>"
+        . '<td class="long">' . _clause_link($point) . "$why<td class=\"long\">$place"
+        . "<td>$measured<td>$limit<td>"
         . _sample_links($page, $point) . "</tr>\n";
 }
 
@@ -205,7 +211,7 @@ sub _sample_links {
         my @lines = _lines_of($page, $record, $point);
         my $text = qq{<a href="#attempt-$number">$number</a>};
         $text .= q{: } . join q{, }, map {
-            $page->{shown}{$record} ? qq{<a href="#r$number-$_">line $_</a>} : "line $_"
+            $page->{shown}{$record} ? qq{<a href="#r$number-$_">line&nbsp;$_</a>} : "line&nbsp;$_"
         } @lines if @lines;
         push @links, $text;
     }
@@ -252,9 +258,9 @@ sub _attempt {
     my $what = html(join q{ }, grep {defined} @{$attempt}{qw(script options)});
     my $status = html($attempt->{status})
         . ($attempt->{reason} ne q{} ? '<div class="why">' . html($attempt->{reason}) . '</div>' : q{});
-    return qq{<tr id="attempt-$number"><td class="n">$number<td>} . html($attempt->{time})
-        . "<td>$what<td>" . html($attempt->{hosts} =~ s/,/, /gr)
-        . '<td class="n">' . html($attempt->{seconds}) . "<td>$status<td>"
+    return qq{<tr id="attempt-$number"><td class="n">$number<td class="whole">}
+        . html($attempt->{time}) . "<td>$what<td class=\"long\">" . html($attempt->{hosts} =~ s/,/, /gr)
+        . '<td class="n">' . html($attempt->{seconds}) . "<td class=\"long\">$status<td class=\"long\">"
         . qq{<a href="#record-$number">} . html($attempt->{record}) . '</a><br><code class="why">'
         . html($attempt->{record_sha256}) . "</code></tr>\n";
 }
