@@ -327,9 +327,9 @@ static int parse_word(struct parser *p, const char *word)
     return word[1] == '-' ? parse_long(p, word) : parse_short(p, word);
 }
 
-int assay_options_parse_groups(int argc, char **argv,
-                               const struct assay_option_group *groups,
-                               size_t ngroups, char *error, size_t size)
+int assay_options_parse(int argc, char **argv,
+                        const struct assay_option_group *groups, size_t ngroups,
+                        char *error, size_t size)
 {
     struct parser p = {.groups = groups,
                        .ngroups = ngroups,
@@ -354,14 +354,6 @@ int assay_options_parse_groups(int argc, char **argv,
         if (p.given[i])
             memcpy(field, &p.values[i], field_size(row));
     return 0;
-}
-
-int assay_options_parse(int argc, char **argv, const struct assay_option *table,
-                        void *options, char *error, size_t size)
-{
-    struct assay_option_group group = {table, options};
-
-    return assay_options_parse_groups(argc, argv, &group, 1, error, size);
 }
 
 static union value value_load(const struct assay_option *row,
@@ -495,9 +487,8 @@ static void help_row(FILE *out, const struct assay_option *row,
     fprintf(out, "\n");
 }
 
-void assay_options_help_groups(FILE *out,
-                               const struct assay_option_group *groups,
-                               size_t ngroups)
+void assay_options_help(FILE *out, const struct assay_option_group *groups,
+                        size_t ngroups)
 {
     struct parser p = {.groups = groups, .ngroups = ngroups};
     const struct assay_option *row;
@@ -511,14 +502,6 @@ void assay_options_help_groups(FILE *out,
         if (shown)
             help_row(out, row, field - row->offset, letter);
     }
-}
-
-void assay_options_help(FILE *out, const struct assay_option *table,
-                        const void *options)
-{
-    struct assay_option_group group = {table, (void *)(uintptr_t)options};
-
-    assay_options_help_groups(out, &group, 1);
 }
 
 /* "write_allocate" for --write-allocate. */

@@ -60,20 +60,13 @@ struct assay_option_group {
  * asked for before the first error, with nothing stored; or -1, with nothing
  * stored and a message naming the bad word and what is allowed in
  * error[0..size-1]. */
-int assay_options_parse_groups(int argc, char **argv,
-                               const struct assay_option_group *groups,
-                               size_t ngroups, char *error, size_t size);
-
-/* The same for one group. */
-int assay_options_parse(int argc, char **argv, const struct assay_option *table,
-                        void *options, char *error, size_t size);
+int assay_options_parse(int argc, char **argv,
+                        const struct assay_option_group *groups, size_t ngroups,
+                        char *error, size_t size);
 
 /* Print one help line or more a row, within 80 columns, with live defaults. */
-void assay_options_help_groups(FILE *out,
-                               const struct assay_option_group *groups,
-                               size_t ngroups);
-void assay_options_help(FILE *out, const struct assay_option *table,
-                        const void *options);
+void assay_options_help(FILE *out, const struct assay_option_group *groups,
+                        size_t ngroups);
 
 /* Append name=value of every row to fields, dashes made underscores; unset
  * rows are left out. */

@@ -414,7 +414,7 @@ static void print_help(const struct assay_run *run,
 {
     printf("usage: %s [OPTION]...\n\n%s\n\n", run->program->name,
            run->program->summary);
-    assay_options_help_groups(stdout, groups, n);
+    assay_options_help(stdout, groups, n);
     if (run->program->notes)
         printf("\n%s\n", run->program->notes);
 }
@@ -431,7 +431,7 @@ static void parse(struct assay_run *run, int argc, char **argv)
     };
     char error[REASON];
     int status =
-        assay_options_parse_groups(argc, argv, groups, 3, error, sizeof(error));
+        assay_options_parse(argc, argv, groups, 3, error, sizeof(error));
 
     if (status == 0)
         return;

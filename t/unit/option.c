@@ -46,13 +46,14 @@ static const struct options defaults = {
 /* Parse words, which end in NULL, into fresh defaults. */
 static int parse(struct options *o, char *error, size_t size, char **words)
 {
+    const struct assay_option_group group = {table, o};
     int argc = 0;
 
     while (words[argc])
         argc++;
     *o = defaults;
     *error = '\0';
-    return assay_options_parse(argc, words, table, o, error, size);
+    return assay_options_parse(argc, words, &group, 1, error, size);
 }
 
 #define WORDS(...) ((char *[]){"prog", __VA_ARGS__, NULL})
@@ -213,7 +214,7 @@ static char *help_text(const struct assay_option_group *g, size_t n, char *buf,
 
     if (!f)
         exit(99);
-    assay_options_help_groups(f, g, n);
+    assay_options_help(f, g, n);
     rewind(f);
     length = fread(buf, 1, size - 1, f);
     buf[length] = '\0';
@@ -227,29 +228,26 @@ static void groups(void)
     const struct assay_option_group g[] = {{own, &one}, {standard, &two}};
     char e[256], text[4096];
 
-    ok(assay_options_parse_groups(3, WORDS("-h", "-q"), g, 2, e, sizeof(e)) ==
-               0 &&
+    ok(assay_options_parse(3, WORDS("-h", "-q"), g, 2, e, sizeof(e)) == 0 &&
            one.loud && two.quick,
        "each group stores into its own struct; the first -h wins");
-    ok(assay_options_parse_groups(2, WORDS("-x"), g, 2, e, sizeof(e)) ==
-           ASSAY_HELP,
+    ok(assay_options_parse(2, WORDS("-x"), g, 2, e, sizeof(e)) == ASSAY_HELP,
        "a program's own letter for help");
-    ok(assay_options_parse_groups(2, WORDS("--help"), g, 2, e, sizeof(e)) ==
+    ok(assay_options_parse(2, WORDS("--help"), g, 2, e, sizeof(e)) ==
            ASSAY_HELP,
        "--help");
-    ok(assay_options_parse_groups(2, WORDS("--version"), g, 2, e, sizeof(e)) ==
+    ok(assay_options_parse(2, WORDS("--version"), g, 2, e, sizeof(e)) ==
            ASSAY_VERSION,
        "--version");
     one.loud = two.quick = false;
-    ok(assay_options_parse_groups(5, WORDS("-h", "-q", "-V", "--bad"), g, 2, e,
-                                  sizeof(e)) == ASSAY_VERSION &&
+    ok(assay_options_parse(5, WORDS("-h", "-q", "-V", "--bad"), g, 2, e,
+                           sizeof(e)) == ASSAY_VERSION &&
            !one.loud && !two.quick,
        "asked for before an error, with nothing stored");
-    ok(assay_options_parse_groups(3, WORDS("--bad", "--help"), g, 2, e,
-                                  sizeof(e)) == -1,
-       "an error before it is an error");
-    ok(assay_options_parse_groups(2, WORDS("--help=x"), g, 2, e, sizeof(e)) ==
+    ok(assay_options_parse(3, WORDS("--bad", "--help"), g, 2, e, sizeof(e)) ==
            -1,
+       "an error before it is an error");
+    ok(assay_options_parse(2, WORDS("--help=x"), g, 2, e, sizeof(e)) == -1,
        "--help=x is none");
     help_text(g, 2, text, sizeof(text));
     ok(strstr(text, "-x, --help") && !strstr(text, "standard help"),
@@ -262,14 +260,15 @@ static void too_many(void)
 {
     static struct assay_option rows[130];
     struct options o = {0};
+    const struct assay_option_group group = {rows, &o};
     char e[256];
 
     for (size_t i = 0; i < 129; i++)
         rows[i] = (struct assay_option){.name = "x", .type = ASSAY_FLAG};
-    ok(assay_options_parse(1, WORDS("-l"), rows, &o, e, sizeof(e)) == -1,
+    ok(assay_options_parse(1, WORDS("-l"), &group, 1, e, sizeof(e)) == -1,
        "a table of 129 rows is refused");
     rows[128].name = NULL;
-    ok(assay_options_parse(2, WORDS("--x"), rows, &o, e, sizeof(e)) == 0,
+    ok(assay_options_parse(2, WORDS("--x"), &group, 1, e, sizeof(e)) == 0,
        "one of 128 is not");
 }
 
