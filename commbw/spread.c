@@ -61,8 +61,3 @@ uint64_t spread_number(const struct spread *s, struct word_at at)
         return at.offset * s->ranks + at.rank;
     return at.rank * s->chunk + front + at.offset;
 }
-
-bool spread_has(const struct spread *s, struct word_at at)
-{
-    return at.rank < s->ranks && at.offset < spread_size(s, at.rank);
-}

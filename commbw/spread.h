@@ -35,10 +35,6 @@ uint64_t spread_size(const struct spread *s, uint64_t rank);
 /* Number of the word at an offset of a rank. */
 uint64_t spread_number(const struct spread *s, struct word_at at);
 
-/* Is there such a word? What is random is not tested for it, what comes in a
- * message is. */
-bool spread_has(const struct spread *s, struct word_at at);
-
 /* Who has word g < total, and where: part of what is timed, as it is part of
  * what a program does that has such a table. */
 static inline struct word_at spread_find(const struct spread *s, uint64_t g)

@@ -10,15 +10,15 @@
 #define NONE ASSAY_NO_ARRAY
 
 static const struct assay_work works[ASSAY_OPS] = {
-    /*                         dst      x        y     r  w  a  flops */
-    [ASSAY_COPY] = {"copy", "Copy", ASSAY_C, ASSAY_A, NONE, 1, 1, 1, 0},
-    [ASSAY_SCALE] = {"scale", "Scale", ASSAY_B, ASSAY_C, NONE, 1, 1, 1, 1},
-    [ASSAY_ADD] = {"add", "Add", ASSAY_C, ASSAY_A, ASSAY_B, 2, 1, 1, 1},
-    [ASSAY_TRIAD] = {"triad", "Triad", ASSAY_A, ASSAY_B, ASSAY_C, 2, 1, 1, 2},
-    [ASSAY_READ] = {"read", "Read", NONE, ASSAY_A, NONE, 1, 0, 0, 0},
-    [ASSAY_WRITE] = {"write", "Write", ASSAY_C, NONE, NONE, 0, 1, 1, 0},
-    [ASSAY_UPDATE] = {"update", "Update", ASSAY_B, NONE, NONE, 1, 1, 0, 1},
-    [ASSAY_DAXPY] = {"daxpy", "Daxpy", ASSAY_A, ASSAY_B, NONE, 2, 1, 0, 2},
+    /*                         dst      x        y     r  w  a */
+    [ASSAY_COPY] = {"copy", "Copy", ASSAY_C, ASSAY_A, NONE, 1, 1, 1},
+    [ASSAY_SCALE] = {"scale", "Scale", ASSAY_B, ASSAY_C, NONE, 1, 1, 1},
+    [ASSAY_ADD] = {"add", "Add", ASSAY_C, ASSAY_A, ASSAY_B, 2, 1, 1},
+    [ASSAY_TRIAD] = {"triad", "Triad", ASSAY_A, ASSAY_B, ASSAY_C, 2, 1, 1},
+    [ASSAY_READ] = {"read", "Read", NONE, ASSAY_A, NONE, 1, 0, 0},
+    [ASSAY_WRITE] = {"write", "Write", ASSAY_C, NONE, NONE, 0, 1, 1},
+    [ASSAY_UPDATE] = {"update", "Update", ASSAY_B, NONE, NONE, 1, 1, 0},
+    [ASSAY_DAXPY] = {"daxpy", "Daxpy", ASSAY_A, ASSAY_B, NONE, 2, 1, 0},
 };
 
 const char *const assay_type_words[] = {"double", "float", NULL};

@@ -42,7 +42,6 @@ struct assay_work {
     unsigned char writes;    /* arrays that the source writes */
     unsigned char allocates; /* of these, arrays that a cache must fetch first:
                                 written, but not read */
-    unsigned char flops;     /* floating-point operations per element */
 };
 
 /* Row of `op`; valid for op < ASSAY_OPS. */

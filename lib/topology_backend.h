@@ -28,9 +28,6 @@ void assay_mask_add(struct assay_mask *m, unsigned i);
  * empty text is the empty set. */
 int assay_mask_parse(struct assay_mask *m, const char *text);
 
-/* Smallest member, or -1. */
-long assay_mask_first(const struct assay_mask *m);
-
 /* CPUs that this process was started with, or NULL where the kernel wouldn't
  * say. */
 const struct assay_mask *assay_start_mask(void);

@@ -59,14 +59,6 @@ void assay_mask_add(struct assay_mask *m, unsigned i)
         m->word[i / ASSAY_WORD_BITS] |= 1ul << i % ASSAY_WORD_BITS;
 }
 
-long assay_mask_first(const struct assay_mask *m)
-{
-    for (unsigned w = 0; w < ASSAY_MASK_BITS / ASSAY_WORD_BITS; w++)
-        if (m->word[w])
-            return (long)(w * ASSAY_WORD_BITS) + __builtin_ctzl(m->word[w]);
-    return -1;
-}
-
 /* "3" or "3-7" at *text, which moves behind it. Returns 0 or -1. */
 static int parse_range(const char **text, unsigned long *low,
                        unsigned long *high)
