@@ -9,6 +9,7 @@ dist_perl_DATA += \
 	%D%/Assay/Blame.pm \
 	%D%/Assay/Campaign.pm \
 	%D%/Assay/Collect.pm \
+	%D%/Assay/Command.pm \
 	%D%/Assay/Compare.pm \
 	%D%/Assay/Culprits.pm \
 	%D%/Assay/Figures.pm \

@@ -13,12 +13,13 @@ use Sys::Hostname qw(hostname);
 use Text::ParseWords qw(shellwords);
 use Time::HiRes qw(sleep);
 
+use Assay::Command qw(absolute options run_command);
 use Assay::Launch qw(heeded_signals);
 use Assay::Nodes;
 use Assay::Progress;
 use Assay::Results;
-use Assay::RunScript qw(absolute annotate attempt_line new_folder nothing_promised
-    options promises read_reference);
+use Assay::RunScript qw(annotate attempt_line new_folder nothing_promised promises
+    read_reference);
 use Assay::Summary qw(points table);
 use Assay::Text qw(plural printable);
 
@@ -52,21 +53,7 @@ my %command = (
     verify  => \&_command_verify,
 );
 
-sub main {
-    my ($name, @arguments) = @_;
-
-    if (!defined $name || grep {/\A(?:-h|--help)\z/} $name, $arguments[0] // ()) {
-        print {defined $name ? *STDOUT : *STDERR} $USAGE;
-        return defined $name ? 0 : 2;
-    }
-    my $status = eval {
-        my $code = $command{$name} or die "unknown subcommand '$name'\n";
-        $code->(@arguments);
-    };
-    return $status if defined $status;
-    print {*STDERR} 'assay campaign: ', printable($@ =~ s/\s+\z//r), "\n";
-    return 2;
-}
+sub main { return run_command('campaign', $USAGE, \%command, @_) }
 
 ##
 # run: a campaign

@@ -7,9 +7,9 @@ use strict;
 use warnings;
 
 use Assay::Attempt qw(glob_in);
+use Assay::Command qw(absolute options run_command);
 use Assay::Figures qw(orientation series);
 use Assay::Results;
-use Assay::RunScript qw(absolute options);
 use Assay::Stats qw(interval median);
 use Assay::Text qw(plural printable);
 use Assay::Units qw(dimension finite_number scale);
@@ -32,18 +32,7 @@ has one only. What only one of them has is counted below.
 Exit status: 0; 2 where there is nothing to compare.
 END
 
-sub main {
-    my @arguments = @_;
-
-    if (!@arguments || grep {/\A(?:-h|--help)\z/} $arguments[0]) {
-        print {@arguments ? *STDOUT : *STDERR} $USAGE;
-        return @arguments ? 0 : 2;
-    }
-    my $ok = eval { _compare(@arguments); 1 };
-    return 0 if $ok;
-    print {*STDERR} 'assay compare: ', printable($@ =~ s/\s+\z//r), "\n";
-    return 2;
-}
+sub main { return run_command('compare', $USAGE, \&_compare, @_) }
 
 sub _compare {
     my @arguments = @_;
@@ -62,7 +51,7 @@ sub _compare {
         my $alone = grep { !$tables[1 - $i]{$_} } keys %{$tables[$i]};
         print 'only in ', qw(A B)[$i], ': ', plural($alone, 'figure'), "\n" if $alone;
     }
-    return;
+    return 0;
 }
 
 ##

@@ -9,8 +9,8 @@ use warnings;
 use Fcntl ();
 
 use Assay::Attempt qw(sha256_file utc);
+use Assay::Command qw(options run_command);
 use Assay::Ledger;
-use Assay::RunScript qw(options);
 use Assay::Stats qw(median);
 use Assay::Text qw(printable);
 use Assay::Units qw(finite_number);
@@ -54,18 +54,7 @@ my $COUNT  = qr/[0-9]{1,18}/a;
 my $KEY    = qr/[A-Za-z_][A-Za-z0-9_]{0,40}/a;
 my $HOST   = qr/[A-Za-z0-9_][\w.-]{0,200}/a;
 
-sub main {
-    my @arguments = @_;
-
-    if (!@arguments || grep {/\A(?:-h|--help)\z/} $arguments[0]) {
-        print {@arguments ? *STDOUT : *STDERR} $USAGE;
-        return @arguments ? 0 : 2;
-    }
-    my $ok = eval { _import(@arguments); 1 };
-    return 0 if $ok;
-    print {*STDERR} 'assay import: ', printable($@ =~ s/\s+\z//r), "\n";
-    return 2;
-}
+sub main { return run_command('import', $USAGE, \&_import, @_) }
 
 sub _import {
     my @arguments = @_;
@@ -87,7 +76,7 @@ sub _import {
     $reader->(\%record, _lines($log));
     die "$log: nothing in it that $program prints\n" if !@{$record{lines}};
     _write(\%record, $program);
-    return;
+    return 0;
 }
 
 sub _lines {

@@ -7,8 +7,9 @@ use 5.016;
 use strict;
 use warnings;
 
+use Assay::Command qw(absolute options run_command);
 use Assay::Results;
-use Assay::RunScript qw(absolute annotate options);
+use Assay::RunScript qw(annotate);
 use Assay::Stats qw(median);
 use Assay::Text qw(printable split_fields);
 use Assay::Units qw(dimension finite_number scale);
@@ -88,23 +89,15 @@ my @ROWS = (
     },
 );
 
-sub main {
+sub main { return run_command('matrix', $USAGE, \&_command, @_) }
+
+sub _command {
     my @arguments = @_;
 
-    if (grep {/\A(?:-h|--help)\z/} @arguments) {
-        print $USAGE;
-        return 0;
-    }
-    my %given;
-    my $status = eval {
-        options(\@arguments, \%given, 'tap', 'strict');
-        die "which campaign? (assay matrix --help)\n" if @arguments != 1;
-        die "--strict: only with --tap\n" if $given{strict} && !$given{tap};
-        _show(Assay::Results->view(absolute($arguments[0])), \%given);
-    };
-    return $status if defined $status;
-    print {*STDERR} 'assay matrix: ', printable($@ =~ s/\s+\z//r), "\n";
-    return 2;
+    options(\@arguments, \my %given, 'tap', 'strict');
+    die "which campaign? (assay matrix --help)\n" if @arguments != 1;
+    die "--strict: only with --tap\n" if $given{strict} && !$given{tap};
+    return _show(Assay::Results->view(absolute($arguments[0])), \%given);
 }
 
 sub _show {

@@ -10,11 +10,11 @@ use warnings;
 use File::Basename qw(basename);
 
 use Assay::Attempt qw(glob_in open_plain);
+use Assay::Command qw(absolute options run_command);
 use Assay::Culprits;
 use Assay::Figures qw(series);
 use Assay::Picture;
 use Assay::Results;
-use Assay::RunScript qw(absolute options);
 use Assay::Summary qw(counts points);
 use Assay::Text qw(plural printable split_fields);
 use Assay::Units qw(finite_number);
@@ -75,18 +75,7 @@ img { max-width: 100%; background: #fff }
 }
 END
 
-sub main {
-    my @arguments = @_;
-
-    if (!@arguments || grep {/\A(?:-h|--help)\z/} $arguments[0]) {
-        print {@arguments ? *STDOUT : *STDERR} $USAGE;
-        return @arguments ? 0 : 2;
-    }
-    my $status = eval { _report(@arguments) };
-    return $status if defined $status;
-    print {*STDERR} 'assay report: ', printable($@ =~ s/\s+\z//r), "\n";
-    return 2;
-}
+sub main { return run_command('report', $USAGE, \&_report, @_) }
 
 sub _report {
     my @arguments = @_;

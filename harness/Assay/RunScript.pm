@@ -6,14 +6,14 @@ use 5.016;
 use strict;
 use warnings;
 
-use Cwd qw(abs_path getcwd);
+use Cwd qw(getcwd);
 use Exporter qw(import);
 use File::Basename qw(basename);
-use Getopt::Long ();
 use POSIX qw(strftime);
 use Sys::Hostname qw(hostname);
 
 use Assay::Attempt qw(begin_attempt glob_in open_plain perform_attempt);
+use Assay::Command qw(absolute options worst);
 use Assay::Lint;
 use Assay::Nodes;
 use Assay::Progress;
@@ -21,16 +21,13 @@ use Assay::Reference;
 use Assay::Results;
 use Assay::Text qw(plural printable);
 
-our @EXPORT_OK = qw(absolute annotate attempt_line new_folder nothing_promised
-    options promises read_reference);
+our @EXPORT_OK = qw(annotate attempt_line new_folder nothing_promised promises
+    read_reference);
 
 use constant MOST_OUTPUT => 400;    # lines of a program's output in the TAP
 
 # Set in what a sweep starts: its attempts are judged together, at its end.
 use constant LATER => 'ASSAY_JUDGE_LATER';
-
-# Of several exit statuses, the first of these counts.
-my @PRECEDENCE = (2, 1, 3, 4, 5);
 
 # Hints for what is often seen in a program's stderr and is not its fault.
 my @HINTS = (
@@ -76,18 +73,6 @@ sub main {
         return 3;
     }
     return _attempt(\%plan);
-}
-
-# Options into a hash; dies with the bad word.
-sub options {
-    my ($arguments, $options, @specification) = @_;
-
-    my $parser = Getopt::Long::Parser->new(
-        config => [qw(no_auto_abbrev no_ignore_case require_order)]);
-    my $why;
-    local $SIG{__WARN__} = sub { $why //= lcfirst shift };
-    return if $parser->getoptionsfromarray($arguments, $options, @specification);
-    die $why // "bad option\n";
 }
 
 sub _attempt {
@@ -312,17 +297,6 @@ sub _complain {
     return 0;
 }
 
-# Of several exit statuses the one that counts.
-sub worst {
-    my @statuses = @_;
-
-    my %got = map { $_ => 1 } @statuses;
-    for my $status (@PRECEDENCE) {
-        return $status if $got{$status};
-    }
-    return (grep { $_ != 0 } @statuses)[0] // 0;
-}
-
 ##
 # Folders
 ##
@@ -349,15 +323,6 @@ sub _interrupted {
     my ($folder) = reverse sort grep {-f "$_/ledger"}
         map { glob_in($parent, "*-job$job$_") } q{}, "-*";
     return $folder;
-}
-
-# Records and locks are named by absolute paths: a program may change folder.
-sub absolute {
-    my ($path) = @_;
-
-    return abs_path($path) // $path if -e $path;
-    return $path if $path =~ m{\A/};
-    return getcwd() . "/$path";
 }
 
 1;

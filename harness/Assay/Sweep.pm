@@ -15,13 +15,14 @@ use Time::HiRes qw(sleep time);
 
 use Assay::Attempt qw(enter_untested);
 use Assay::Campaign qw(ask_script campaign_folder split_script);
+use Assay::Command qw(absolute options run_command worst);
 use Assay::Culprits;
 use Assay::Launch qw(heeded_signals);
 use Assay::Nodes;
 use Assay::Places;
 use Assay::Progress;
 use Assay::Results;
-use Assay::RunScript qw(absolute nothing_promised options);
+use Assay::RunScript qw(nothing_promised);
 use Assay::Stats qw(median);
 use Assay::Summary qw(counts points table);
 use Assay::Text qw(plural printable);
@@ -74,21 +75,7 @@ my %command = (
     show  => \&_show,
 );
 
-sub main {
-    my ($name, @arguments) = @_;
-
-    if (!defined $name || grep {/\A(?:-h|--help)\z/} $name, $arguments[0] // ()) {
-        print {defined $name ? *STDOUT : *STDERR} $USAGE;
-        return defined $name ? 0 : 2;
-    }
-    my $status = eval {
-        my $code = $command{$name} or die "unknown subcommand '$name'\n";
-        $code->(@arguments);
-    };
-    return $status if defined $status;
-    print {*STDERR} 'assay sweep: ', printable($@ =~ s/\s+\z//r), "\n";
-    return 2;
-}
+sub main { return run_command('sweep', $USAGE, \%command, @_) }
 
 ##
 # What is to be run where
@@ -537,7 +524,7 @@ sub _show {
     my $results = Assay::Results->view(absolute($arguments[0]));
     my @sweeps = $results->sweeps or die "$arguments[0]: no sweep: a campaign\n";
     my @statuses = map { _conclude($results, $_, \%given, $finding) } @sweeps;
-    return Assay::RunScript::worst(@statuses);
+    return worst(@statuses);
 }
 
 sub _conclude {
@@ -559,7 +546,7 @@ sub _conclude {
     print "\nresults: $results->{folder}\n";
     print 'ledger:  ', plural(scalar(my @all = $results->attempts), 'attempt'),
         ", last line\n         ", eval { $results->{ledger}->head } // 'unreadable', "\n";
-    return Assay::RunScript::worst($status, $slow ? 1 : ());
+    return worst($status, $slow ? 1 : ());
 }
 
 1;
