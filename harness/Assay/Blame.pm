@@ -9,7 +9,7 @@ use warnings;
 use Exporter qw(import);
 use List::Util qw(max);
 
-use Assay::Stats qw(mad median);
+use Assay::Stats qw(median);
 
 our @EXPORT_OK = qw(blame_nodes blame_pairs);
 

@@ -23,7 +23,7 @@ use Assay::RunScript qw(annotate attempt_line new_folder nothing_promised promis
 use Assay::Summary qw(points table);
 use Assay::Text qw(plural printable);
 
-our @EXPORT_OK = qw(ask_script campaign_folder split_script);
+our @EXPORT_OK = qw(ask_script attempt_command campaign_folder split_script);
 
 my $USAGE = <<'END';
 usage: assay campaign run [--results DIR] [--name NAME] [--system SYSTEM]
@@ -198,13 +198,19 @@ sub _owed {
     return $count{valid} + 1;
 }
 
+# The words by which a run_script makes an attempt of these results.
+sub attempt_command {
+    my ($plan, $results, $given, @words) = @_;
+
+    return ($plan->{path}, '-r', $results->{folder},
+        defined $given->{system} ? ('-m', $given->{system}) : (),
+        $given->{strict} ? '--strict' : (), @words);
+}
+
 sub _run_script {
     my ($results, $plan, $given, $show) = @_;
 
-    my @command = ($plan->{path}, '-r', $results->{folder});
-    push @command, '-m', $given->{system} if defined $given->{system};
-    push @command, '--strict' if $given->{strict};
-    push @command, @{$plan->{words}};
+    my @command = attempt_command($plan, $results, $given, @{$plan->{words}});
     my @of = @{$plan}{qw(script options)};
     my $before = $results->attempts(@of);
     open my $said, '+>', undef or die "temporary file: $!\n";
@@ -294,9 +300,7 @@ sub _conclude {
         ended   => 1
     );
     print table(points($tap));
-    print "\nresults: $results->{folder}\n";
-    print 'ledger:  ', plural(scalar(my @all = $results->attempts), 'attempt'),
-        ", last line\n         ", eval { $results->{ledger}->head } // 'unreadable', "\n";
+    print "\n", $results->whereabouts;
     return $status;
 }
 

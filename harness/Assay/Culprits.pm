@@ -9,10 +9,13 @@ use warnings;
 
 use List::Util qw(max);
 
+use Assay::Attempt;
 use Assay::Blame qw(blame_nodes blame_pairs);
 use Assay::Figures qw(groups odd_ones series);
+use Assay::Nodes qw(expand_nodes);
 use Assay::Picture;
-use Assay::Places;
+use Assay::Record;
+use Assay::Results;
 use Assay::Text qw(plural printable);
 use Assay::Tournament;
 use Assay::Units qw(finite_number);
@@ -50,7 +53,7 @@ sub _locations {
         next if $line =~ /\A\s*(?:#|\z)/;
         my ($nodes, $switch) = $line =~ /\A\s*(\S+)\s+(\w[\w.-]*)\s*\z/a
             or die "--locations: $file line $.: not 'NODE SWITCH'\n";
-        for my $node (Assay::Nodes::expand_nodes($nodes)) {
+        for my $node (expand_nodes($nodes)) {
             die "--locations: $file line $.: $node stands twice\n" if defined $at{$node};
             $at{$node} = $switch;
         }

@@ -12,7 +12,7 @@ use List::Util qw(max);
 
 use Assay::Record;
 use Assay::Stats qw(median);
-use Assay::Units qw(dimension finite_number scale);
+use Assay::Units qw(dimension finite_number);
 
 our @EXPORT_OK = qw(groups odd_ones orientation series);
 

@@ -10,8 +10,7 @@ use Exporter qw(import);
 use Getopt::Long qw(GetOptionsFromArray);
 use Sys::Hostname qw(hostname);
 
-our @EXPORT_OK = qw(allocate expand_nodes expand_tasks node_states
-    partition_nodes seconds_left);
+our @EXPORT_OK = qw(expand_nodes);
 
 use constant MOST_HOSTS => 1_000_000;
 

@@ -16,6 +16,7 @@ use Assay::Attempt qw(abandon_attempt glob_in sha256_file utc);
 use Assay::Ledger;
 use Assay::Places;
 use Assay::Tap;
+use Assay::Text qw(plural);
 use Assay::Tournament;
 
 # Set, to the folder, in what a campaign starts while it holds the lock.
@@ -374,6 +375,16 @@ sub _call_judge {
 
     # It gets references, not a system; which system they are of is said here.
     return ($status, ($text // q{}) =~ s/^# no system named\n//mr);
+}
+
+# Where all of it lies, and the hash by which it can be held to this moment.
+sub whereabouts {
+    my ($self) = @_;
+
+    my @attempts = $self->attempts;
+    my $head = eval { $self->{ledger}->head } // 'unreadable';
+    return "results: $self->{folder}\nledger:  " . plural(scalar @attempts, 'attempt')
+        . ", last line\n         $head\n";
 }
 
 # A TAP document in which every point is an INVALID one.

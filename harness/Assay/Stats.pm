@@ -8,7 +8,7 @@ use warnings;
 use Carp qw(croak);
 use Exporter qw(import);
 
-our @EXPORT_OK = qw(cv interval least_count mad mean median quantile);
+our @EXPORT_OK = qw(cv interval least_count mean median quantile);
 
 sub mean {
     my @values = sort { $a <=> $b } @_;
@@ -36,12 +36,6 @@ sub quantile {
     return $values[$low] if $part == 0;
     return $values[$low] / 2 + $values[$low + 1] / 2 if $part == 0.5;
     return $values[$low] * (1 - $part) + $values[$low + 1] * $part;
-}
-
-sub mad {
-    my @values = @_;
-    my $middle = median(@values);
-    return median(map { abs($_ - $middle) } @values);
 }
 
 sub cv {
@@ -105,10 +99,6 @@ The median of an even count is the mean of the two middle values.
 
 The quantile by linear interpolation between order statistics at
 (n - 1) P, counted from zero: type 7 of Hyndman and Fan.
-
-=item mad(VALUES)
-
-The median of the absolute deviations from the median, not rescaled.
 
 =item cv(VALUES)
 

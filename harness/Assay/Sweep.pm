@@ -14,7 +14,7 @@ use Sys::Hostname qw(hostname);
 use Time::HiRes qw(sleep time);
 
 use Assay::Attempt qw(enter_untested);
-use Assay::Campaign qw(ask_script campaign_folder split_script);
+use Assay::Campaign qw(ask_script attempt_command campaign_folder split_script);
 use Assay::Command qw(absolute options run_command worst);
 use Assay::Culprits;
 use Assay::Launch qw(heeded_signals);
@@ -459,9 +459,7 @@ sub _start {
     my ($sweep, $place) = @_;
 
     my ($plan, $given) = @{$sweep}{qw(plan given)};
-    my @command = ($plan->{path}, '-r', $sweep->{results}{folder});
-    push @command, '-m', $given->{system} if defined $given->{system};
-    push @command, '--strict' if $given->{strict};
+    my @command = attempt_command($plan, $sweep->{results}, $given, @{$sweep->{words}});
     open my $said, '+>', undef or die "temporary file: $!\n";
     my $pid = fork // die "fork: $!\n";
     return ($pid, $said) if $pid;
@@ -471,7 +469,7 @@ sub _start {
     open STDIN, '<', '/dev/null';
     open STDOUT, '>', '/dev/null';
     open STDERR, '>&', $said;
-    exec {$command[0]} @command, @{$sweep->{words}} or POSIX::_exit(127);
+    exec {$command[0]} @command or POSIX::_exit(127);
 }
 
 # After a round: each run has made an attempt; a node that went down takes no
@@ -543,9 +541,7 @@ sub _conclude {
     print counts(@points), "\n" if !@bad;
     print "\n";
     my $slow = $results->faults ? 0 : Assay::Culprits::report($results, $sweep, $finding);
-    print "\nresults: $results->{folder}\n";
-    print 'ledger:  ', plural(scalar(my @all = $results->attempts), 'attempt'),
-        ", last line\n         ", eval { $results->{ledger}->head } // 'unreadable', "\n";
+    print "\n", $results->whereabouts;
     return worst($status, $slow ? 1 : ());
 }
 

@@ -5,7 +5,6 @@ package Assay::Text;
 use strict;
 use warnings;
 
-use Carp qw(croak);
 use Exporter qw(import);
 
 our @EXPORT_OK = qw(encoding_fault plural printable split_fields unquote);
