@@ -12,14 +12,16 @@
 #include "commbw/clocks.h"
 #include "commbw/locales.h"
 #include "commbw/paths.h"
-#include "commbw/sizes.h"
 #include "commbw/transport.h"
 #include "lib/assay.h"
 #include "lib/job.h"
+#include "lib/sizes.h"
 #include "lib/team.h"
 
 enum tasks_as { AS_THREADS, AS_RANKS };
 enum operations { BOTH, GET_ONLY, PUT_ONLY };
+
+#define SIZE_MOST (UINT64_C(1) << 44) /* bytes of a block */
 
 struct options {
     uint64_t size, tasks, trials, window; /* tasks 0: the CPUs */
@@ -49,7 +51,7 @@ struct plan {
     struct pair *pairs;
     size_t npairs;
     bool in_turn; /* a pair at a time */
-    struct sizes sizes;
+    struct assay_sizes sizes;
     struct paths paths;
     struct assay_team team;
     double target; /* s that a sample takes at least */

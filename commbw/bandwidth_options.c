@@ -9,16 +9,15 @@
 #include "commbw/bandwidth.h"
 
 #define OPT(field) offsetof(struct options, field)
-#define SIZE_MOST (double)(UINT64_C(1) << 44)
 
 static const char *const tasks_as_words[] = {"threads", "ranks", NULL};
 static const char *const operation_words[] = {"both", "get", "put", NULL};
 
 static const struct assay_option table[] = {
-    {'b', "size", ASSAY_SIZE, OPT(size), 0, SIZE_MOST, NULL, "SIZE",
+    {'b', "size", ASSAY_SIZE, OPT(size), 0, (double)SIZE_MOST, NULL, "SIZE",
      "bytes of a task's block", NULL},
-    {0, "sizePerTask", ASSAY_SIZE, OPT(size), 0, SIZE_MOST, NULL, "SIZE",
-     "the same, as the original calls it", NULL},
+    {0, "sizePerTask", ASSAY_SIZE, OPT(size), 0, (double)SIZE_MOST, NULL,
+     "SIZE", "the same, as the original calls it", NULL},
     {0, "sizes", ASSAY_TEXT, OPT(sizes), 0, 0, NULL, "LIST",
      "sweep these sizes, as in 0,1..4G", "that of --size"},
     {'t', "tasks", ASSAY_COUNT, OPT(tasks), 1, 16384, NULL, "N",

@@ -107,7 +107,8 @@ static void plan_sizes(struct plan *plan)
     const char *text = plan->opt->sizes;
 
     snprintf(one, sizeof(one), "%llu", ull(plan->opt->size));
-    if (sizes_parse(text ? text : one, &plan->sizes, error, sizeof(error)) < 0)
+    if (assay_sizes_parse(text ? text : one, SIZE_MOST, &plan->sizes, error,
+                          sizeof(error)) < 0)
         REFUSE(plan, "--sizes: %s", error);
     if (plan->sizes.bytes[0] == 0 && plan->opt->transport != TRANSPORT_MPI)
         REFUSE(plan, "--size: only MPI moves blocks of 0 bytes, not %s",

@@ -32,7 +32,6 @@ t_unit_bandwidth_SOURCES = \
 	t/unit/bandwidth.c \
 	%D%/block.c \
 	%D%/locales.c \
-	%D%/sizes.c \
 	# end of t_unit_bandwidth_SOURCES
 t_unit_counters_SOURCES = t/unit/counters.c %D%/counters.c %D%/counters.h
 
@@ -54,8 +53,6 @@ endif
 	%D%/clocks.h \
 	%D%/locales.c \
 	%D%/locales.h \
-	%D%/sizes.c \
-	%D%/sizes.h \
 	%D%/transport.c \
 	%D%/transport.h \
 	%D%/transport_mpi.c \

@@ -36,6 +36,8 @@ endif
 	%D%/run.h \
 	%D%/sha256.c \
 	%D%/sha256.h \
+	%D%/sizes.c \
+	%D%/sizes.h \
 	%D%/stats.c \
 	%D%/stats.h \
 	%D%/team.c \

@@ -59,8 +59,6 @@ t_unit_msgrate_SOURCES = \
 	%D%/overhead_plot.h \
 	%D%/overhead_print.c \
 	%D%/overhead_record.c \
-	%D%/overhead_sizes.c \
-	%D%/overhead_sizes.h \
 	%D%/overhead_work.c \
 	%D%/overhead_work.h \
 	# end of %C%_mpi_overhead_SOURCES
@@ -70,6 +68,5 @@ unit_tests += t/unit/overhead
 t_unit_overhead_SOURCES = \
 	t/unit/overhead.c \
 	%D%/overhead_find.c \
-	%D%/overhead_sizes.c \
 	%D%/overhead_work.c \
 	# end of t_unit_overhead_SOURCES

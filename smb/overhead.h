@@ -3,13 +3,15 @@
 #define SMB_OVERHEAD_H
 
 #include "lib/assay.h"
+#include "lib/sizes.h"
 #include "smb/overhead_pair.h"
 #include "smb/overhead_plot.h"
-#include "smb/overhead_sizes.h"
 #include "smb/overhead_work.h"
 
 /* Where a reader may look, this stands with --functional. */
 #define OVERHEAD_FUNCTIONAL "functional only: not the required run"
+
+#define OVERHEAD_BYTES_MOST (UINT64_C(1) << 30) /* MPI counts in int */
 
 struct options {
     bool recv, both, nohdr, verbose, pairs, functional;
@@ -29,7 +31,7 @@ extern const struct assay_program overhead_program;
 struct overhead_plan {
     struct assay_job *job;
     const struct options *opt;
-    struct overhead_sizes sizes;
+    struct assay_sizes sizes;
     bool direction[2];           /* to measure: send, receive */
     struct overhead_pair pair;   /* that this rank is in */
     struct overhead_price price; /* of this rank's work */

@@ -37,8 +37,8 @@ static void plan_sizes(struct overhead_plan *plan)
     const char *text = plan->opt->sizes;
 
     snprintf(one, sizeof(one), "%llu", (unsigned long long)plan->opt->msgsize);
-    if (overhead_sizes_parse(text ? text : one, &plan->sizes, error,
-                             sizeof(error)) < 0)
+    if (assay_sizes_parse(text ? text : one, OVERHEAD_BYTES_MOST, &plan->sizes,
+                          error, sizeof(error)) < 0)
         assay_job_refuse(plan->job, ASSAY_USAGE, "--sizes: %s", error);
 }
 

@@ -14,6 +14,7 @@ unit_tests += \
 	%D%/unit/record \
 	%D%/unit/run \
 	%D%/unit/sha256 \
+	%D%/unit/sizes \
 	%D%/unit/stats \
 	%D%/unit/team \
 	%D%/unit/topology \

@@ -1,6 +1,6 @@
-/* bandwidth.c - what of simpleBandwidth needs no MPI: blocks, sizes, and who
- * moves with whom. Every check of a block is shown to find a flipped bit in every
- * byte that it looks at. */
+/* bandwidth.c - what of simpleBandwidth needs no MPI: blocks, and who moves with
+ * whom. Every check of a block is shown to find a flipped bit in every byte that
+ * it looks at. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -8,7 +8,6 @@
 
 #include "commbw/block.h"
 #include "commbw/locales.h"
-#include "commbw/sizes.h"
 #include "t/unit/tap.h"
 
 /* Bytes whose flip block_whole, or block_stamped, does not notice. */
@@ -64,33 +63,6 @@ static void test_blocks(void)
     }
 }
 
-static bool parses(const char *text, const char *want)
-{
-    char error[100] = "", got[400] = "";
-    struct sizes s;
-
-    if (sizes_parse(text, &s, error, sizeof(error)) < 0)
-        return !want && *error;
-    for (size_t i = 0; i < s.n; i++)
-        snprintf(got + strlen(got), sizeof(got) - strlen(got), "%s%llu",
-                 i ? " " : "", (unsigned long long)s.bytes[i]);
-    free(s.bytes);
-    return want && strcmp(got, want) == 0;
-}
-
-static void test_sizes(void)
-{
-    static const char *const bad[] = {"",     ",",    "1,",   "1,1",  "2,1",
-                                      "0..4", "4..2", "1..",  "1..x", "x",
-                                      "1 2",  "-1",   "1...4"};
-
-    ok(parses("0,1..8,1K", "0 1 2 4 8 1024"), "0,1..8,1K");
-    ok(parses("3..13", "3 6 12"), "3..13 ends at 12");
-    ok(parses("2G..4G", "2147483648 4294967296"), "2G..4G");
-    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
-        ok(parses(bad[i], NULL), "'%s' is refused", bad[i]);
-}
-
 /* A map of two nodes, their ranks dealt out in turn. */
 static void map_cyclic(struct assay_map *map, size_t ranks)
 {
@@ -138,7 +110,6 @@ static void test_pairs(void)
 int main(void)
 {
     test_blocks();
-    test_sizes();
     test_pairs();
     return done_testing();
 }

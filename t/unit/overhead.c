@@ -1,11 +1,10 @@
-/* overhead.c - mpi_overhead's search on networks that are made up, its sizes,
- * and the price of work. */
+/* overhead.c - mpi_overhead's search on networks that are made up, and the
+ * price of work. */
 #include "config.h"
 
 #include <stdlib.h>
 
 #include "smb/overhead_find.h"
-#include "smb/overhead_sizes.h"
 #include "smb/overhead_work.h"
 #include "t/unit/tap.h"
 
@@ -268,34 +267,6 @@ static void bthresh(void)
     overhead_point_free(&p);
 }
 
-static void sizes(void)
-{
-    static const struct {
-        const char *text, *word;
-    } bad[] = {{"", "''"},         {"1,", "''"},       {"x", "'x'"},
-               {"4..2", "'4..2'"}, {"0..8", "'0..8'"}, {"8,8", "'8'"},
-               {"8,4", "'4'"},     {"2G", "'2G'"},     {"-1", "'-1'"},
-               {"1,2..x", "'x'"},  {"1 ,2", "'1 '"}};
-    struct overhead_sizes s;
-    char error[128];
-
-    ok(overhead_sizes_parse("0,2,4..4194304", &s, error, sizeof(error)) == 0,
-       "the default sweep");
-    is_count(s.n, 23, "has 23 sizes");
-    ok(s.n == 23 && s.bytes[0] == 0 && s.bytes[1] == 2 && s.bytes[2] == 4 &&
-           s.bytes[22] == 4194304,
-       "from 0 to 4 MiB");
-    free(s.bytes);
-    ok(overhead_sizes_parse("8,1K..5K,1M", &s, error, sizeof(error)) == 0 &&
-           s.n == 5 && s.bytes[3] == 4096 && s.bytes[4] == 1048576,
-       "suffixes, and a range that ends between two sizes");
-    free(s.bytes);
-    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
-        ok(overhead_sizes_parse(bad[i].text, &s, error, sizeof(error)) < 0 &&
-               strstr(error, bad[i].word) && !s.bytes,
-           "'%s' is refused: %s", bad[i].text, error);
-}
-
 static uint64_t removed(uint64_t n)
 {
     return n; /* what an optimiser may make of a loop */
@@ -334,7 +305,6 @@ int main(void)
     never();
     never_with_bthresh();
     bthresh();
-    sizes();
     price();
     return done_testing();
 }
