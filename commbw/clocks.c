@@ -42,9 +42,7 @@ static void ask(struct assay_job *job, struct clocks *clocks)
 void clocks_compare(struct assay_job *job, struct clocks *clocks)
 {
     const struct assay_map *map = &job->map;
-    size_t node = map->node[job->rank];
     double mine[2];
-    MPI_Comm local;
 
     *clocks = (struct clocks){.at = assay_now()};
     if (map->nodes == 1)
@@ -57,11 +55,9 @@ void clocks_compare(struct assay_job *job, struct clocks *clocks)
         else if (job->rank == rank)
             ask(job, clocks);
     }
-    MPI_Comm_split(job->comm, (int)node, (int)map->local[job->rank], &local);
     mine[0] = clocks->offset;
     mine[1] = clocks->error;
-    MPI_Bcast(mine, 2, MPI_DOUBLE, 0, local);
-    MPI_Comm_free(&local);
+    MPI_Bcast(mine, 2, MPI_DOUBLE, 0, job->node);
     clocks->offset = mine[0];
     MPI_Allreduce(&mine[1], &clocks->error, 1, MPI_DOUBLE, MPI_MAX, job->comm);
     clocks->at = assay_now();

@@ -26,9 +26,10 @@ static void mask_of(const struct assay_topology *t, unsigned char *mask)
 
 /* Of the node's ranks, those that may use the same CPUs share them evenly; by
  * whom some are shared and some not, a warning tells. */
-static void plan_cpus(struct jobstream *j, MPI_Comm node)
+static void plan_cpus(struct jobstream *j)
 {
     const struct assay_topology *machine = assay_machine(j->job->run);
+    MPI_Comm node = j->job->node;
     unsigned char mine[MASK], *all;
     size_t number = 0, of = 0;
     int rank, size;
@@ -169,7 +170,6 @@ void jobstream_make(struct jobstream *j, struct assay_job *job,
                     const struct options *opt)
 {
     uint64_t mine[2], all[2];
-    MPI_Comm node;
 
     memset(j, 0, sizeof(*j));
     j->job = job;
@@ -177,15 +177,13 @@ void jobstream_make(struct jobstream *j, struct assay_job *job,
     if (opt->watchdog > 0.0)
         assay_job_watch(job, opt->watchdog);
     assay_job_progress(job, "making arrays");
-    MPI_Comm_split(job->comm, (int)job->map.node[job->rank], job->rank, &node);
-    plan_cpus(j, node);
+    plan_cpus(j);
     plan_kernels(j);
     plan_elements(j);
     plan_team(j);
     mine[0] = j->team.threads;
     mine[1] = j->cpus.cache;
-    MPI_Allreduce(mine, all, 2, MPI_UINT64_T, MPI_SUM, node);
-    MPI_Comm_free(&node);
+    MPI_Allreduce(mine, all, 2, MPI_UINT64_T, MPI_SUM, job->node);
     j->node_threads = all[0];
     j->node_cache = all[1];
     j->confined = paths_confined(job);

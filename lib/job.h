@@ -36,7 +36,7 @@ struct assay_needs {
 struct assay_job {
     struct assay_run *run; /* never NULL; lines are rank 0's alone */
     MPI_Comm comm;         /* all ranks, ours alone */
-    MPI_Comm node;         /* the ranks that MPI says share our memory */
+    MPI_Comm node;         /* the ranks of this node, in their order */
     int rank, size;
     struct assay_map map; /* who is on which node; the same on all ranks */
     size_t kernels;       /* that run these nodes, 0 where one is not known;

@@ -214,17 +214,21 @@ static void find_map(struct assay_job *job)
     char key[KEY], *keys = malloc((size_t)job->size * KEY);
     unsigned long mine = (unsigned long)job->rank;
     unsigned long *shared = calloc((size_t)job->size, sizeof(*shared));
+    MPI_Comm sharers;
 
     if (!keys || !shared)
         no_memory(job);
     MPI_Comm_split_type(job->comm, MPI_COMM_TYPE_SHARED, job->rank,
-                        MPI_INFO_NULL, &job->node);
-    MPI_Bcast(&mine, 1, MPI_UNSIGNED_LONG, 0, job->node);
+                        MPI_INFO_NULL, &sharers);
+    MPI_Bcast(&mine, 1, MPI_UNSIGNED_LONG, 0, sharers);
+    MPI_Comm_free(&sharers);
     machine_key(job->host, key);
     MPI_Allgather(&mine, 1, MPI_UNSIGNED_LONG, shared, 1, MPI_UNSIGNED_LONG,
                   job->comm);
     MPI_Allgather(key, KEY, MPI_CHAR, keys, KEY, MPI_CHAR, job->comm);
     map_from(job, keys, shared);
+    MPI_Comm_split(job->comm, (int)job->map.node[job->rank], job->rank,
+                   &job->node);
     job->kernels = count_kernels(job, keys);
     free(keys);
     free(shared);
@@ -236,15 +240,12 @@ static void count_cpus(struct assay_job *job)
 {
     const struct assay_topology *t = assay_machine(job->run);
     unsigned char mine[CPU_BYTES] = {0}, all[CPU_BYTES];
-    MPI_Comm node;
 
     for (size_t i = 0; i < t->ncpus; i++)
         if (t->cpus[i].cpu < CPU_BYTES * 8u)
             mine[t->cpus[i].cpu / 8] |=
                 (unsigned char)(1 << t->cpus[i].cpu % 8);
-    MPI_Comm_split(job->comm, (int)job->map.node[job->rank], job->rank, &node);
-    MPI_Allreduce(mine, all, CPU_BYTES, MPI_BYTE, MPI_BOR, node);
-    MPI_Comm_free(&node);
+    MPI_Allreduce(mine, all, CPU_BYTES, MPI_BYTE, MPI_BOR, job->node);
     for (size_t i = 0; i < CPU_BYTES; i++)
         for (unsigned bits = all[i]; bits; bits &= bits - 1)
             job->cpus++;
@@ -256,7 +257,6 @@ void assay_job_facts(struct assay_job *job)
     int length;
 
     MPI_Get_library_version(version, &length);
-    assay_job_library(version, job->library, sizeof(job->library));
     transport(version, job->transport, sizeof(job->transport));
     find_map(job);
     count_cpus(job);

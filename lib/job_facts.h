@@ -7,7 +7,7 @@
 /* "Open MPI 4.1.4" from what MPI_Get_library_version says. */
 void assay_job_library(const char *version, char *buf, size_t size);
 
-/* Fill in library, transport, host, node, map and kernels. Collective. */
+/* Fill in transport, node, map, kernels and cpus. Collective. */
 void assay_job_facts(struct assay_job *job);
 
 /* Write the env line on the job; on rank 0. */
