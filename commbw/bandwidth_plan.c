@@ -155,39 +155,16 @@ static uint64_t ends_of(const struct plan *plan)
     return (uint64_t)origin + (uint64_t)target;
 }
 
-/* What a node lacks, where it lacks something. */
-struct lack {
-    uint64_t need, available;
-    char limit[96], host[256];
-};
-
-static void plan_memory(struct plan *plan)
+static void plan_memory(const struct plan *plan)
 {
-    struct assay_job *job = plan->job;
-    struct assay_memory memory =
-        assay_memory_available(assay_machine(job->run));
-    uint64_t need = assay_product(need_of(plan), ends_of(plan)), all;
-    struct lack lack = {.available = memory.available - memory.available / 8};
-    char needed[16], available[16];
-    int mine, first;
+    char what[160];
 
-    need = need > UINT64_MAX / 4096 ? UINT64_MAX / 4096 : need;
-    MPI_Allreduce(&need, &all, 1, MPI_UINT64_T, MPI_SUM, job->node);
-    lack.need = all;
-    memcpy(lack.limit, memory.limit, sizeof(lack.limit));
-    memcpy(lack.host, job->host, sizeof(lack.host));
-    mine = memory.available && all > lack.available ? job->rank : job->size;
-    MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, job->comm);
-    if (first == job->size)
-        return;
-    MPI_Bcast(&lack, (int)sizeof(lack), MPI_BYTE, first, job->comm);
-    assay_job_refuse(job, ASSAY_BROKEN,
-                     "windows and buffers of %zu tasks a rank take %s on %s, "
-                     "where %s may be had (%s): smaller sizes, fewer tasks, or "
-                     "a smaller window",
-                     plan->threads, assay_size_text(lack.need, needed),
-                     lack.host, assay_size_text(lack.available, available),
-                     lack.limit);
+    snprintf(what, sizeof(what),
+             "windows and buffers of %zu tasks a rank (take smaller sizes, "
+             "fewer tasks, or a smaller window)",
+             plan->threads);
+    assay_job_need(plan->job, assay_product(need_of(plan), ends_of(plan)),
+                   what);
 }
 
 static void plan_watch(const struct plan *plan)

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,40 +30,6 @@ uint64_t table_bytes(const struct spread *spread, uint64_t private_bytes)
 
     return bytes > UINT64_MAX - private_bytes ? UINT64_MAX
                                               : bytes + private_bytes;
-}
-
-/* What a rank lacks, where it lacks something. */
-struct lack {
-    uint64_t need, available; /* of all ranks on its node */
-    char limit[96], host[256];
-};
-
-/* The first rank whose node has too little says so, through rank 0. */
-static void check_memory(const struct table *t, uint64_t bytes)
-{
-    struct assay_job *job = t->job;
-    struct assay_memory memory =
-        assay_memory_available(assay_machine(job->run));
-    uint64_t local = job->map.size[job->map.node[job->rank]];
-    struct lack lack = {.need = assay_product(bytes, local),
-                        .available = memory.available - memory.available / 8};
-    char need[16], all[16], available[16];
-    int mine, first;
-
-    memcpy(lack.limit, memory.limit, sizeof(lack.limit));
-    memcpy(lack.host, job->host, sizeof(lack.host));
-    mine =
-        memory.available && lack.need > lack.available ? job->rank : job->size;
-    MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, job->comm);
-    if (first == job->size)
-        return;
-    MPI_Bcast(&lack, (int)sizeof(lack), MPI_BYTE, first, job->comm);
-    assay_job_refuse(job, ASSAY_BROKEN,
-                     "table and messages take %s a rank, %s on %s, where %s "
-                     "may be had (%s)",
-                     assay_size_text(bytes, need),
-                     assay_size_text(lack.need, all), lack.host,
-                     assay_size_text(lack.available, available), lack.limit);
 }
 
 static void form_team(struct table *t)
@@ -99,12 +66,17 @@ void table_open(struct table *t, struct assay_job *job,
                 const struct spread *spread, enum window_kind kind,
                 size_t tasks, uint64_t private_bytes)
 {
+    uint64_t bytes = table_bytes(spread, private_bytes);
+    char what[64], text[16];
+
     memset(t, 0, sizeof(*t));
     t->job = job;
     t->spread = *spread;
     t->tasks = tasks;
     t->size = spread_size(spread, (uint64_t)job->rank);
-    check_memory(t, table_bytes(spread, private_bytes));
+    snprintf(what, sizeof(what), "table and messages take %s a rank",
+             assay_size_text(bytes, text));
+    assay_job_need(job, bytes, what);
     form_team(t);
     t->times = calloc(tasks, sizeof(*t->times));
     if (!t->times)

@@ -14,7 +14,9 @@
 #include "lib/job_facts.h"
 #include "lib/job_lost.h"
 #include "lib/launcher.h"
+#include "lib/memory.h"
 #include "lib/provenance.h"
+#include "lib/units.h"
 
 enum {
     LATE = 10,  /* s that MPI has for its end */
@@ -153,6 +155,37 @@ void assay_job_refuse(struct assay_job *job, enum assay_exit status,
     va_end(ap);
     refuse(whole_of(job), status, text);
     abort();
+}
+
+/* What the ranks of a node lack together, where they lack something. */
+struct lack {
+    uint64_t need, available;
+    char limit[96], host[256];
+};
+
+void assay_job_need(struct assay_job *job, uint64_t bytes, const char *what)
+{
+    struct assay_memory memory =
+        assay_memory_available(assay_machine(job->run));
+    struct lack lack = {.available = memory.available - memory.available / 8};
+    uint64_t most = UINT64_MAX / job->map.ranks; /* so that no sum overflows */
+    char need[16], available[16];
+    int mine, first;
+
+    bytes = bytes < most ? bytes : most;
+    MPI_Allreduce(&bytes, &lack.need, 1, MPI_UINT64_T, MPI_SUM, job->node);
+    memcpy(lack.limit, memory.limit, sizeof(lack.limit));
+    memcpy(lack.host, job->host, sizeof(lack.host));
+    mine =
+        memory.available && lack.need > lack.available ? job->rank : job->size;
+    MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, job->comm);
+    if (first == job->size)
+        return;
+    MPI_Bcast(&lack, (int)sizeof(lack), MPI_BYTE, first, job->comm);
+    assay_job_refuse(job, ASSAY_BROKEN,
+                     "%s: %s on %s, where %s may be had (%s)", what,
+                     assay_size_text(lack.need, need), lack.host,
+                     assay_size_text(lack.available, available), lack.limit);
 }
 
 /*

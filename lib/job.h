@@ -17,6 +17,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "lib/map.h"
 #include "lib/run.h"
@@ -68,6 +69,11 @@ struct assay_job *assay_job_start(int argc, char **argv,
 _Noreturn void assay_job_refuse(struct assay_job *job, enum assay_exit status,
                                 const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Refuse to take more memory than a node has: `bytes` are this rank's, and an
+ * eighth of what may be had is left. `what` opens the message, of the first rank
+ * whose node lacks it. Collective. */
+void assay_job_need(struct assay_job *job, uint64_t bytes, const char *what);
 
 /* Watchdog: this rank gets on. Each call gives it needs->watchdog more seconds
  * (or those of assay_job_watch) for what comes next; `what` ("msgsize=8 recv")

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -160,29 +161,6 @@ static uint64_t largest(const struct plan *plan)
     return most;
 }
 
-/* What a rank lacks, where it lacks something. */
-struct lack {
-    uint64_t need, available; /* of all ranks on its node */
-    char limit[96], host[256];
-};
-
-/* The first rank that lacks memory says so, through rank 0. */
-static void refuse_lack(const struct plan *plan, struct lack *lack, int first)
-{
-    const struct options *opt = plan->opt;
-    char size[16], need[16], all[16], available[16];
-
-    MPI_Bcast(lack, (int)sizeof(*lack), MPI_BYTE, first, plan->job->comm);
-    assay_job_refuse(
-        plan->job, ASSAY_BROKEN,
-        "%s x %llu messages x %llu peers x 2 (sent, received), and %llu bytes "
-        "of cache, take %s a rank, %s on %s, where %s may be had (%s)",
-        assay_size_text(largest(plan), size), (unsigned long long)opt->messages,
-        (unsigned long long)opt->peers, (unsigned long long)plan->cache,
-        assay_size_text(plan->need, need), assay_size_text(lack->need, all),
-        lack->host, assay_size_text(lack->available, available), lack->limit);
-}
-
 /* Bytes of buffers, requests and cache; UINT64_MAX: too many to count. */
 static uint64_t need_of(const struct plan *plan)
 {
@@ -196,26 +174,22 @@ static uint64_t need_of(const struct plan *plan)
 
 static void plan_memory(struct plan *plan)
 {
-    const struct assay_job *job = plan->job;
-    struct assay_memory memory =
-        assay_memory_available(assay_machine(job->run));
-    uint64_t local = job->map.size[job->map.node[job->rank]];
-    struct lack lack = {.available = memory.available - memory.available / 8};
-    int mine, first;
+    const struct options *opt = plan->opt;
+    char what[200], size[16], need[16];
 
-    if (assay_product(2 * plan->opt->peers, plan->opt->messages) > INT_MAX)
+    if (assay_product(2 * opt->peers, opt->messages) > INT_MAX)
         REFUSE(plan, "-p %llu -m %llu: more messages than MPI can wait for",
-               (unsigned long long)plan->opt->peers,
-               (unsigned long long)plan->opt->messages);
+               (unsigned long long)opt->peers,
+               (unsigned long long)opt->messages);
     plan->need = need_of(plan);
-    lack.need = assay_product(plan->need, local);
-    memcpy(lack.limit, memory.limit, sizeof(lack.limit));
-    memcpy(lack.host, job->host, sizeof(lack.host));
-    mine =
-        memory.available && lack.need > lack.available ? job->rank : job->size;
-    MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, job->comm);
-    if (first < job->size)
-        refuse_lack(plan, &lack, first);
+    snprintf(what, sizeof(what),
+             "%s x %llu messages x %llu peers x 2 (sent, received), and %llu "
+             "bytes of cache, take %s a rank",
+             assay_size_text(largest(plan), size),
+             (unsigned long long)opt->messages, (unsigned long long)opt->peers,
+             (unsigned long long)plan->cache,
+             assay_size_text(plan->need, need));
+    assay_job_need(plan->job, plan->need, what);
 }
 
 /* Filling, moving and comparing the messages of one iteration takes time too:

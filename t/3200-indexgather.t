@@ -91,7 +91,7 @@ subtest 'refusals' => sub {
     }
     my $run = job(2, 'commbw/indexgather', '--table=1T @');
     is $run->{status}, 99, 'more than there is memory for: exit 99';
-    like $run->{err}, qr/table and messages take \S+ TiB a rank, .* may be had/, '... says how much';
+    like $run->{err}, qr/table and messages take \S+ TiB a rank: .* may be had/, '... says how much';
     is Probe::line($run, 'end')->{status}, 'failed', '... in the record too';
 };
 
