@@ -8,8 +8,6 @@
 
 #include "commbw/bandwidth.h"
 
-enum { TICKS = 20 }; /* of the clock; fewer, and it decides the figure */
-
 /* One measurement as it is reported. */
 struct view {
     const struct bench *bench;
@@ -148,7 +146,7 @@ static bool time_pairs(const struct view *view, const struct pair *pairs,
             widen(view, pairs[p].origin, i, &start, &end);
             widen(view, pairs[p].target, i, &start, &end);
         }
-        timed &= end - start >= TICKS * tick;
+        timed &= end - start >= ASSAY_TICKS * tick;
         view->seconds[i] = (end - start) / (double)r->batch;
         view->rates[i] = timed ? bytes / view->seconds[i] / 1e6 : 0.0;
     }
@@ -163,7 +161,7 @@ static void unstable(const struct view *view)
              "%s of %llu bytes: %llu trials take less than %d ticks of the "
              "clock",
              operation_name[view->scene->operation], ull(view->bench->size),
-             ull(view->result->batch), TICKS);
+             ull(view->result->batch), ASSAY_TICKS);
     assay_unstable(view->plan->job->run, text);
 }
 

@@ -4,33 +4,25 @@
 #include <string.h>
 
 #include "commbw/block.h"
+#include "lib/mix.h"
 
 enum { END = 8 }; /* bytes of a stamp */
-
-/* A number for a number, each bit of which hangs on all of its. */
-static uint64_t mix(uint64_t x)
-{
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
-}
 
 uint64_t block_key(uint64_t rank, uint64_t task, uint64_t place,
                    uint64_t measurement)
 {
-    const uint64_t step = UINT64_C(0x9e3779b97f4a7c15);
-    uint64_t key = mix(rank + step);
+    uint64_t key = assay_mix(rank + ASSAY_STEP);
 
-    key = mix((key ^ task) + step);
-    key = mix((key ^ place) + step);
-    return mix((key ^ measurement) + step);
+    key = assay_mix((key ^ task) + ASSAY_STEP);
+    key = assay_mix((key ^ place) + ASSAY_STEP);
+    return assay_mix((key ^ measurement) + ASSAY_STEP);
 }
 
 /* Stamps: `which` 0 is the first, 1 the last, whose bytes count from the end.
  * Byte 0 of both steps by an odd number, so that 256 trials have 256 of them. */
 static void stamp(struct block b, int which, unsigned char bytes[END])
 {
-    uint64_t word = mix(b.key + 2 * b.trial + (uint64_t)which + 1);
+    uint64_t word = assay_mix(b.key + 2 * b.trial + (uint64_t)which + 1);
 
     memcpy(bytes, &word, END);
     bytes[0] = (unsigned char)(b.key + b.trial * 37 + (uint64_t)which * 101);
@@ -50,9 +42,7 @@ static uint64_t last_length(uint64_t n)
  * that what an earlier one left is none of them. */
 static uint64_t word_at(struct block b, uint64_t i)
 {
-    const uint64_t step = UINT64_C(0x9e3779b97f4a7c15);
-
-    return mix((b.key + b.trial * step) ^ (i + 1) * step);
+    return assay_mix((b.key + b.trial * ASSAY_STEP) ^ (i + 1) * ASSAY_STEP);
 }
 
 void block_stamp(unsigned char *p, uint64_t n, struct block b)

@@ -2,19 +2,12 @@
 #include "config.h"
 
 #include "commbw/draw.h"
-
-#define STEP UINT64_C(0x9e3779b97f4a7c15) /* odd, near 2^64 / golden ratio */
-
-uint64_t draw_mix(uint64_t x)
-{
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
-}
+#include "lib/mix.h"
 
 struct draw draw_start(uint64_t seed, uint64_t task)
 {
-    struct draw d = {draw_mix(draw_mix(seed + STEP) + task * STEP)};
+    struct draw d = {
+        assay_mix(assay_mix(seed + ASSAY_STEP) + task * ASSAY_STEP)};
 
     return d;
 }
@@ -23,13 +16,13 @@ struct draw draw_start(uint64_t seed, uint64_t task)
  * 2^64 / total. */
 uint64_t draw_index(struct draw *d, uint64_t total)
 {
-    d->state += STEP;
-    return draw_mix(d->state) % total;
+    d->state += ASSAY_STEP;
+    return assay_mix(d->state) % total;
 }
 
 uint64_t draw_value(uint64_t seed, uint64_t g)
 {
-    return draw_mix(draw_mix(seed ^ STEP) + g * STEP);
+    return assay_mix(assay_mix(seed ^ ASSAY_STEP) + g * ASSAY_STEP);
 }
 
 /* a times b: each bit of a, from the highest, doubles what there is. */

@@ -5,9 +5,6 @@
 
 #include <stdint.h>
 
-/* A word that depends on every bit of x. */
-uint64_t draw_mix(uint64_t x);
-
 /* Indices: those of one task. Tasks and seeds differ, 0 and 1 as well. */
 struct draw {
     uint64_t state;

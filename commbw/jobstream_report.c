@@ -8,8 +8,6 @@
 #include "commbw/jobstream.h"
 #include "commbw/span.h"
 
-enum { TICKS = 20 }; /* of the clock; fewer, and it decides the figure */
-
 /* On rank 0: what all ranks did. */
 struct sums {
     struct jobstream *j;
@@ -75,7 +73,7 @@ static size_t rates_of(struct sums *s, size_t node, enum assay_op op,
             if (i == 0 || one->end > all.end)
                 all.end = one->end;
         }
-        if (!(all.end - all.start >= TICKS * tick))
+        if (!(all.end - all.start >= ASSAY_TICKS * tick))
             return 0;
         s->rate[r - 1] = 1e-6 * bytes / (all.end - all.start);
     }

@@ -8,8 +8,6 @@
 #include "commbw/rates.h"
 #include "lib/assay.h"
 
-enum { TICKS = 20 }; /* of the clock; fewer, and it decides the figure */
-
 static void *room(const struct assay_job *job, size_t n, size_t size)
 {
     void *p = calloc(n, size);
@@ -103,7 +101,7 @@ bool rates_of(const struct rates *r, const size_t *node, double *rate)
     return true;
 }
 
-/* Is no time shorter than TICKS ticks, of the job (node NULL) or of a node?
+/* Is no time shorter than ASSAY_TICKS ticks, of the job (node NULL) or of a node?
  * what: that is a tick. */
 static bool timed(const struct rates *r, const size_t *node, double tick,
                   const char *what)
@@ -114,7 +112,7 @@ static bool timed(const struct rates *r, const size_t *node, double tick,
     for (size_t i = 0; i < r->done; i++) {
         double seconds = seconds_of(r, i)[node ? *node : map->nodes];
 
-        if (seconds >= TICKS * tick)
+        if (seconds >= ASSAY_TICKS * tick)
             continue;
         snprintf(text, sizeof(text),
                  "%s: a trial takes %.3g s%s%.256s, and %s %.3g s: more "

@@ -13,6 +13,10 @@ struct assay_clock {
     double overhead;   /* s, median cost of one reading */
 };
 
+/* What is timed takes so many times the resolution at least: in fewer it is the
+ * clock that decides the figure. */
+enum { ASSAY_TICKS = 20 };
+
 /* Measure the clock itself (about 1 ms of work). */
 struct assay_clock assay_clock_measure(void);
 

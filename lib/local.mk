@@ -24,6 +24,7 @@ endif
 	%D%/map.h \
 	%D%/memory.c \
 	%D%/memory.h \
+	%D%/mix.h \
 	%D%/option.c \
 	%D%/option.h \
 	%D%/provenance.c \

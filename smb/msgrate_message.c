@@ -6,23 +6,15 @@
 
 #include <string.h>
 
+#include "lib/mix.h"
 #include "smb/msgrate_message.h"
-
-#define STEP UINT64_C(0x9e3779b97f4a7c15) /* odd, its lowest byte too */
-
-/* Spread every bit over all others. */
-static uint64_t mix(uint64_t x)
-{
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
-}
 
 uint64_t message_word(const struct message *m)
 {
-    uint64_t word = mix((uint64_t)m->from << 32 | (uint32_t)m->to);
+    uint64_t word = assay_mix((uint64_t)m->from << 32 | (uint32_t)m->to);
 
-    return mix(word ^ mix(m->slot << 32 | m->index)) + m->iteration * STEP;
+    return assay_mix(word ^ assay_mix(m->slot << 32 | m->index)) +
+           m->iteration * ASSAY_STEP;
 }
 
 void message_fill(void *buf, size_t bytes, uint64_t word)
@@ -30,7 +22,7 @@ void message_fill(void *buf, size_t bytes, uint64_t word)
     unsigned char *to = buf;
     size_t words = bytes / sizeof(word);
 
-    for (size_t i = 0; i < words; i++, word += STEP)
+    for (size_t i = 0; i < words; i++, word += ASSAY_STEP)
         memcpy(to + i * sizeof(word), &word, sizeof(word));
     memcpy(to + words * sizeof(word), &word, bytes % sizeof(word));
 }
@@ -41,7 +33,7 @@ bool message_right(const void *buf, size_t bytes, uint64_t word)
     size_t words = bytes / sizeof(word);
     uint64_t wrong = 0, got;
 
-    for (size_t i = 0; i < words; i++, word += STEP) {
+    for (size_t i = 0; i < words; i++, word += ASSAY_STEP) {
         memcpy(&got, from + i * sizeof(word), sizeof(got));
         wrong |= got ^ word;
     }

@@ -7,8 +7,6 @@
 
 #include "smb/msgrate.h"
 
-enum { TICKS = 20 }; /* of the clock; fewer, and it decides the figure */
-
 /* One pattern as it is reported: rates of one rank's batches, and of nodes. */
 struct view {
     const struct plan *plan;
@@ -151,7 +149,7 @@ static void check_clock(const struct view *view)
     double tick = assay_clock_measure().resolution;
     char text[200];
 
-    if (view->job.timed && time >= TICKS * tick)
+    if (view->job.timed && time >= ASSAY_TICKS * tick)
         return;
     snprintf(text, sizeof(text),
              "%s: an iteration takes %.3g s, and the clock ticks every %.3g s: "

@@ -56,7 +56,7 @@ static void print_row(FILE *out, const char *name, int width,
             name[i] >= 'a' && name[i] <= 'z' ? (char)(name[i] - 32) : name[i];
     strcat(label, ":");
     fprintf(out, "╟─ %-*s%.1f MB/s%s\n", width, label, result->best[op],
-            result->ticks[op] < STREAM_TICKS ? " (invalid: too short)" : "");
+            result->ticks[op] < ASSAY_TICKS ? " (invalid: too short)" : "");
 }
 
 void stream_print_box(FILE *out, const struct result *result, bool counted)

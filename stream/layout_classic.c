@@ -50,7 +50,7 @@ static void print_clock(FILE *out, const struct plan *plan,
             "Increase the size of the arrays if this shows that\n"
             "you are not getting at least %d clock ticks per test.\n",
             tick * 1e6, result->minimum_time[ASSAY_COPY] * 1e6,
-            result->ticks[ASSAY_COPY], STREAM_TICKS);
+            result->ticks[ASSAY_COPY], ASSAY_TICKS);
     rule(out);
     fprintf(out, "WARNING -- The above is only a rough guideline.\n"
                  "For best results, please be sure you know the\n"

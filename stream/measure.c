@@ -338,13 +338,13 @@ static void judge_clock(const struct plan *plan,
         if (result->ticks[op] < fewest)
             fewest = result->ticks[op];
     }
-    result->clocked = fewest >= STREAM_TICKS;
+    result->clocked = fewest >= ASSAY_TICKS;
     if (result->clocked)
         return;
     assay_warn(plan->run,
                "a kernel took %.1f ticks of the clock: at least %d are needed, "
                "so take longer arrays",
-               fewest, STREAM_TICKS);
+               fewest, ASSAY_TICKS);
     assay_unstable(plan->run, "arrays too short for the clock");
 }
 

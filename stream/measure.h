@@ -45,6 +45,4 @@ struct result stream_measure(const struct plan *plan,
 struct assay_fields stream_keys(const struct plan *plan,
                                 const struct setup *setup, size_t threads);
 
-enum { STREAM_TICKS = 20 }; /* fewer, and the clock decides the figure */
-
 #endif
