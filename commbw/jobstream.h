@@ -22,7 +22,6 @@ struct options {
     double watchdog;
 };
 
-enum { COUNT_AUTO, COUNT_YES, COUNT_NO }; /* write-allocate */
 extern const struct assay_program jobstream_program;
 
 enum { OPS = ASSAY_STREAM_OPS };

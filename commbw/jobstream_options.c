@@ -3,14 +3,9 @@
 #include "config.h"
 
 #include "commbw/jobstream.h"
-
-static const char *const count_words[] = {"auto", "yes", "no", NULL};
+#include "lib/team_options.h"
 
 #define OPT(field) offsetof(struct options, field)
-#define CHOICE(name, field, words, arg, help)                                  \
-    {                                                                          \
-        0, name, ASSAY_CHOICE, OPT(field), 0, 0, words, arg, help, NULL        \
-    }
 
 static const struct assay_option table[] = {
     {0, "elements", ASSAY_SIZE, OPT(elements), 1, 1e15, NULL, "N",
@@ -19,16 +14,7 @@ static const struct assay_option table[] = {
      "threads of each rank", "one a core of its share"},
     {0, "repetitions", ASSAY_COUNT, OPT(repetitions), 2, 100000, NULL, "N",
      "passes over the arrays; the first is not counted", NULL},
-    CHOICE("type", type, assay_type_words, "TYPE", "element type"),
-    CHOICE("kernel", kernel, assay_isa_words, "ISA",
-           "instruction set of the kernels"),
-    CHOICE("stores", stores, assay_stores_words, "KIND",
-           "how kernels store; auto: nontemporal where there is such"),
-    CHOICE("write-allocate", write_allocate, count_words, "WHEN",
-           "count the fetch of written lines; auto: with regular stores"),
-    CHOICE("pin", pin, assay_pin_words, "HOW", "where threads are bound"),
-    CHOICE("hugepages", hugepages, assay_hugepages_words, "KIND",
-           "pages of the arrays"),
+    ASSAY_TEAM_OPTIONS(struct options),
     {0, "functional", ASSAY_FLAG, OPT(functional), 0, 0, NULL, NULL,
      "only show that it works; no clause is satisfied", NULL},
     {0, "watchdog", ASSAY_REAL, OPT(watchdog), 0, 1e6, NULL, "SECONDS",

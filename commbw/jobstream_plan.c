@@ -78,11 +78,11 @@ static void plan_kernels(struct jobstream *j)
                          assay_isa_words[opt->kernel],
                          assay_stores_words[wanted]);
     regular = j->kernels.stores == ASSAY_REGULAR;
-    if (opt->write_allocate == COUNT_YES && !regular)
+    if (opt->write_allocate == ASSAY_COUNT_YES && !regular)
         assay_job_refuse(j->job, ASSAY_USAGE,
                          "--write-allocate=yes: nontemporal stores fetch no "
                          "line that could be counted; say --stores=regular");
-    j->write_allocate = regular && opt->write_allocate != COUNT_NO;
+    j->write_allocate = regular && opt->write_allocate != ASSAY_COUNT_NO;
 }
 
 /* Elements of the arrays of each rank, as many on all: what the caches of the

@@ -26,6 +26,7 @@ const char *const assay_stores_words[] = {"auto", "regular", "nontemporal",
                                           NULL};
 const char *const assay_isa_words[] = {"auto", "avx512", "avx2",
                                        "neon", "plain",  NULL};
+const char *const assay_count_words[] = {"auto", "yes", "no", NULL};
 
 const struct assay_work *assay_work(enum assay_op op)
 {

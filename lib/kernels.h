@@ -69,6 +69,10 @@ enum assay_isa {
 };
 extern const char *const assay_isa_words[];
 
+/* Is the fetch of written lines counted? auto: with regular stores. */
+enum assay_count { ASSAY_COUNT_AUTO, ASSAY_COUNT_YES, ASSAY_COUNT_NO };
+extern const char *const assay_count_words[];
+
 /* Run over n elements from dst, x and y (those that the kernel does not use
  * may be anything), which must not overlap. The pointers need the alignment
  * of the type alone. Non-temporal stores are complete on return. Returns the

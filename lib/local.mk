@@ -43,6 +43,7 @@ endif
 	%D%/stats.h \
 	%D%/team.c \
 	%D%/team.h \
+	%D%/team_options.h \
 	%D%/topology.c \
 	%D%/topology.h \
 	%D%/topology_backend.h \

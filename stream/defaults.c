@@ -114,17 +114,18 @@ static void plan_count(struct plan *plan)
     bool regular = plan->kernels.stores == ASSAY_REGULAR;
     bool classic = opt->mode == MODE_CLASSIC || opt->mode == MODE_ORIGINAL;
 
-    if (opt->write_allocate == COUNT_YES && !regular)
+    if (opt->write_allocate == ASSAY_COUNT_YES && !regular)
         assay_die(plan->run, ASSAY_USAGE,
                   "--write-allocate=yes: nontemporal stores fetch no line that "
                   "could be counted; say --stores=regular");
-    if (opt->write_allocate == COUNT_YES && classic)
+    if (opt->write_allocate == ASSAY_COUNT_YES && classic)
         assay_die(plan->run, ASSAY_USAGE,
                   "--write-allocate=yes: --mode=%s never counts it",
                   stream_mode_words[opt->mode]);
     plan->write_allocate =
-        regular && !classic && opt->write_allocate != COUNT_NO;
-    opt->write_allocate = plan->write_allocate ? COUNT_YES : COUNT_NO;
+        regular && !classic && opt->write_allocate != ASSAY_COUNT_NO;
+    opt->write_allocate =
+        plan->write_allocate ? ASSAY_COUNT_YES : ASSAY_COUNT_NO;
 }
 
 static void plan_elements(struct plan *plan)

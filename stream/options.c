@@ -1,20 +1,14 @@
 /* options.c - the one table of options: parser, help, defaults, record. */
 #include "config.h"
 
-#include "lib/kernels.h"
+#include "lib/team_options.h"
 #include "stream/options.h"
 
 const char *const stream_mode_words[] = {"bandwidth", "benchmark", "scaling",
                                          "length",    "kernels",   "numa",
                                          "classic",   "original",  NULL};
 
-static const char *const count_words[] = {"auto", "yes", "no", NULL};
-
 #define OPT(field) offsetof(struct options, field)
-#define CHOICE(name, field, words, arg, help)                                  \
-    {                                                                          \
-        0, name, ASSAY_CHOICE, OPT(field), 0, 0, words, arg, help, NULL        \
-    }
 
 static const struct assay_option table[] = {
     {'m', "mode", ASSAY_CHOICE, OPT(mode), 0, 0, stream_mode_words, "MODE",
@@ -25,16 +19,7 @@ static const struct assay_option table[] = {
      "threads to run", "OMP_NUM_THREADS, or one a core"},
     {'r', "repetitions", ASSAY_COUNT, OPT(repetitions), 2, 100000, NULL, "N",
      "passes over the arrays; the first is not counted", NULL},
-    CHOICE("type", type, assay_type_words, "TYPE", "element type"),
-    CHOICE("kernel", kernel, assay_isa_words, "ISA",
-           "instruction set of the kernels"),
-    CHOICE("stores", stores, assay_stores_words, "KIND",
-           "how kernels store; auto: nontemporal where there is such"),
-    CHOICE("write-allocate", write_allocate, count_words, "WHEN",
-           "count the fetch of written lines; auto: with regular stores"),
-    CHOICE("pin", pin, assay_pin_words, "HOW", "where threads are bound"),
-    CHOICE("hugepages", hugepages, assay_hugepages_words, "KIND",
-           "pages of the arrays"),
+    ASSAY_TEAM_OPTIONS(struct options),
     {0, "scaling", ASSAY_TEXT, OPT(scaling), 0, 0, NULL, "LIST",
      "thread counts of --mode=scaling: all, numa, socket, or 1,2,4", "all"},
     {0, "plot", ASSAY_TEXT, OPT(plot), 0, 0, NULL, "FILE",

@@ -20,8 +20,6 @@ extern const char *const stream_mode_words[];
 
 enum { THREADS_MOST = 16384 }; /* libgomp's main stack bears no 65536 */
 
-enum stream_count { COUNT_AUTO, COUNT_YES, COUNT_NO }; /* write-allocate */
-
 struct options {
     uint64_t elements; /* of each array; 0: from the caches */
     uint64_t threads;  /* 0: OMP_NUM_THREADS, else one a core */
@@ -31,7 +29,7 @@ struct options {
     int type;             /* enum assay_type */
     int kernel;           /* enum assay_isa */
     int stores;           /* enum assay_stores */
-    int write_allocate;   /* enum stream_count */
+    int write_allocate;   /* enum assay_count */
     int pin;              /* enum assay_pin */
     int hugepages;        /* enum assay_hugepages */
     const char *scaling;  /* "all", "numa", "socket" or "1,2,4"; or NULL */
