@@ -10,7 +10,7 @@
 static const struct assay_option table[] = {
     {0, "elements", ASSAY_SIZE, OPT(elements), 1, 1e15, NULL, "N",
      "elements of each array of each rank", "4 x its share of the caches"},
-    {0, "threads", ASSAY_COUNT, OPT(threads), 1, 16384, NULL, "N",
+    {0, "threads", ASSAY_COUNT, OPT(threads), 1, ASSAY_THREADS_MOST, NULL, "N",
      "threads of each rank", "one a core of its share"},
     {0, "repetitions", ASSAY_COUNT, OPT(repetitions), 2, 100000, NULL, "N",
      "passes over the arrays; the first is not counted", NULL},

@@ -23,7 +23,7 @@ static const struct assay_option table[] = {
     {0, "distribution", ASSAY_CHOICE, OPT(distribution), 0, 0,
      distribution_words, "HOW",
      "which rank has which word: blocks, or word i with rank i % ranks", NULL},
-    {0, "tasks", ASSAY_COUNT, OPT(tasks), 1, 16384, NULL, "N",
+    {0, "tasks", ASSAY_COUNT, OPT(tasks), 1, ASSAY_THREADS_MOST, NULL, "N",
      "threads of each rank that update", "its share of the node's CPUs"},
     {0, "trials", ASSAY_COUNT, OPT(trials), 1, 1e6, NULL, "N",
      "times that all updates are made, each time verified", NULL},

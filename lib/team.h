@@ -29,6 +29,9 @@ struct assay_seat {
     struct assay_error spots[ASSAY_ARRAYS]; /* of elements looked at */
 };
 
+/* Threads that may be asked for: libgomp's main stack bears no 65536. */
+enum { ASSAY_THREADS_MOST = 16384 };
+
 /* How many threads there will be when so many are asked for. */
 size_t assay_team_count(size_t requested);
 

@@ -69,11 +69,11 @@ static uint64_t threads_in_environment(const struct plan *plan)
     length = strcspn(text, ", ");
     if (length < sizeof(first))
         memcpy(first, text, length);
-    if (assay_parse_count(first, &n) == 0 && n >= 1 && n <= THREADS_MOST)
+    if (assay_parse_count(first, &n) == 0 && n >= 1 && n <= ASSAY_THREADS_MOST)
         return n;
     assay_warn(plan->run,
                "OMP_NUM_THREADS=%s: not a number of threads, 1 to %d; ignored",
-               text, THREADS_MOST);
+               text, ASSAY_THREADS_MOST);
     return 0;
 }
 

@@ -73,7 +73,7 @@ static void add_list(const struct plan *plan, struct counts *counts,
         if (length < sizeof(word))
             memcpy(word, text, length);
         if (assay_parse_count(word, &threads) < 0 || threads < 1 ||
-            threads > THREADS_MOST)
+            threads > ASSAY_THREADS_MOST)
             assay_die(plan->run, ASSAY_USAGE,
                       "--scaling=%s: '%.*s' is none of all, numa, socket, nor "
                       "a count of threads",

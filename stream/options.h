@@ -18,8 +18,6 @@ enum stream_mode {
 };
 extern const char *const stream_mode_words[];
 
-enum { THREADS_MOST = 16384 }; /* libgomp's main stack bears no 65536 */
-
 struct options {
     uint64_t elements; /* of each array; 0: from the caches */
     uint64_t threads;  /* 0: OMP_NUM_THREADS, else one a core */
