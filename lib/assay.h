@@ -1,12 +1,13 @@
-/* assay.h - all of libassay: what every benchmark includes.
+/* assay.h - what every benchmark includes of libassay. What some need they
+ * include by name: sizes, mix, and the last layer.
  *
  * Layers, each using only those above it:
- *   clock  units  stats  sha256        facts and arithmetic, no state
- *   record                             the file a program leaves behind
- *   topology  memory  affinity         the machine this process may use
- *   provenance                         the env line: what was measured on
- *   option  run                        a program from argv to exit status
- *   kernels  verify  team              the timed loops, and their proof
+ *   clock  units  sizes  stats  mix  sha256  facts and arithmetic, no state
+ *   record                                   the file a program leaves behind
+ *   topology  memory  affinity               the machine this process may use
+ *   provenance                               what was measured on
+ *   option  run                              from argv to exit status
+ *   kernels  verify  team                    the timed loops, and their proof
  */
 #ifndef ASSAY_H
 #define ASSAY_H

@@ -7,8 +7,9 @@
 
 #include "lib/clock.h"
 
-/* Whole seconds before the program began, set once before main: a double
- * that counts from boot resolves 15 ns only after two years of uptime. */
+/* A mutable global: whole seconds before the program began, set once, before
+ * main. A double that counts from boot resolves 15 ns only after two years of
+ * uptime. */
 static time_t origin;
 
 __attribute__((constructor)) static void set_origin(void)

@@ -61,9 +61,9 @@ static const struct assay_option standard_table[] = {
 };
 
 /*
- * Signals. The one mutable global of the library: a handler can reach nothing
- * else. It holds the descriptor of a record that has no end line yet; who
- * takes it out writes the end line, so that there is never a second one.
+ * Signals. A mutable global: a handler can reach nothing else. It holds the
+ * descriptor of a record that has no end line yet; who takes it out writes the
+ * end line, so that there is never a second one.
  */
 enum { ENDED = -1, NO_RECORD = -2 };
 static atomic_int unended = ENDED;
@@ -378,8 +378,8 @@ _Noreturn static void die_record(struct assay_run *run, int error)
 
 /* Append a line and free its fields, which are checked even where there is no
  * record: a program is as broken without one. */
-static void emit(struct assay_run *run, const char *kind,
-                 struct assay_fields *fields)
+void assay_line(struct assay_run *run, const char *kind,
+                struct assay_fields *fields)
 {
     int error = fields->error;
 
@@ -471,7 +471,7 @@ static void record_open(struct assay_run *run)
                                           : run->program->name);
     assay_fields_text(&f, "program", "assay " PACKAGE_VERSION);
     assay_fields_text(&f, "time", assay_utc(utc));
-    emit(run, "record", &f);
+    assay_line(run, "record", &f);
 }
 
 static void machine_load(struct assay_run *run)
@@ -484,7 +484,7 @@ static void machine_load(struct assay_run *run)
     if (run->record) {
         assay_provenance(&env, &run->machine);
         assay_load(&env, "before_");
-        emit(run, "env", &env);
+        assay_line(run, "env", &env);
     }
     if (!run->machine.this_machine)
         assay_warn(run, "the machine is a recorded one, not this: nothing "
@@ -554,12 +554,6 @@ void assay_watch(struct assay_run *run, double seconds, const char *what)
     setitimer(ITIMER_REAL, &timer, NULL);
 }
 
-void assay_line(struct assay_run *run, const char *kind,
-                struct assay_fields *fields)
-{
-    emit(run, kind, fields);
-}
-
 bool assay_quiet(const struct assay_run *run)
 {
     return run->standard.quiet;
@@ -591,7 +585,7 @@ void assay_opt(struct assay_run *run, const struct assay_fields *more)
     run->has_opt = true;
     assay_options_fields(run->program->table, run->options, &f);
     put_keys(run, &f, more);
-    emit(run, "opt", &f);
+    assay_line(run, "opt", &f);
 }
 
 static void warn_text(struct assay_run *run, const char *text)
@@ -603,7 +597,7 @@ static void warn_text(struct assay_run *run, const char *text)
     fflush(stdout);
     fprintf(stderr, "%s: warning: %s\n", run->program->name, text);
     assay_fields_text(&f, "text", text);
-    emit(run, "warning", &f);
+    assay_line(run, "warning", &f);
 }
 
 void assay_warn(struct assay_run *run, const char *format, ...)
@@ -635,7 +629,7 @@ static bool check_emit(struct assay_run *run, const char *name, bool ok,
             memcpy(run->wrong, text, sizeof(text));
         run->is_wrong = true;
     }
-    emit(run, "check", f);
+    assay_line(run, "check", f);
     return ok;
 }
 
@@ -699,7 +693,7 @@ static void sample_emit(struct assay_run *run, const struct assay_metric *m,
     assay_fields_text(&f, "unit", m->unit);
     assay_fields_reals(&f, "values", m->samples, m->n);
     put_keys(run, &f, keys);
-    emit(run, "sample", &f);
+    assay_line(run, "sample", &f);
 }
 
 void assay_metric(struct assay_run *run, const struct assay_metric *metric,
@@ -725,7 +719,7 @@ void assay_metric(struct assay_run *run, const struct assay_metric *metric,
     assay_fields_real(&f, "q3", s.q3);
     assay_fields_real(&f, "max", s.max);
     put_keys(run, &f, keys);
-    emit(run, "metric", &f);
+    assay_line(run, "metric", &f);
     sample_emit(run, metric, keys);
 }
 
@@ -739,7 +733,7 @@ void assay_notrun(struct assay_run *run, const char *reason,
         assay_fields_text(&f, "host", assay_hostname(host, sizeof(host)));
     assay_fields_text(&f, "reason", reason);
     put_keys(run, &f, keys);
-    emit(run, "notrun", &f);
+    assay_line(run, "notrun", &f);
 }
 
 void assay_unstable(struct assay_run *run, const char *reason)

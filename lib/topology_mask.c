@@ -14,8 +14,8 @@
 #define NOT_SANITIZED                                                          \
     __attribute__((no_sanitize("address", "undefined", "thread")))
 
-/* The one mutable global of the library: the mask that this process was
- * started with, written once, before main. GNU libgomp binds the main thread
+/* A mutable global: the mask that this process was started with, written once,
+ * before main. GNU libgomp binds the main thread
  * in its constructor when OMP_PROC_BIND is set, so any later look would find
  * one CPU. Functions in .preinit_array run before every constructor. */
 static struct assay_mask start_mask;

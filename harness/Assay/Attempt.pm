@@ -19,7 +19,7 @@ use Assay::Record;
 our @EXPORT_OK = qw(abandon_attempt begin_attempt enter_untested glob_in
     open_plain perform_attempt sha256_file utc);
 
-# How an attempt ended, by the exit status of its program (design: programs).
+# How an attempt ended, by the exit status of its program.
 my %status_of_exit = (
     0  => 'ok',
     1  => 'wrong',
