@@ -349,6 +349,15 @@ assay_place_job() {
         assay_wrong="a job of several components (heterogeneous): not supported"
 }
 
+# assay_own_sizes ARG...: has a functional run sizes of its own?
+assay_own_sizes() {
+    [ "$assay_functional" = yes ] || return 1
+    for word in "$@"; do
+        case $word in --sizes | --sizes=*) return 0 ;; esac
+    done
+    return 1
+}
+
 assay_program() {
     case $assay_layout in
     build)

@@ -22,15 +22,18 @@ dist_runscript_DATA += \
 	%D%/assay.sh \
 	# end of dist_runscript_DATA
 
+fill_mpi = \
+	-e 's|@assay_mpi''@|$(MPI_LIBRARY)|g' \
+	-e 's|@assay_mpirun''@|$(MPIRUN)|g' \
+	# end of fill_mpi
+
 fill_here = $(SED) \
 	-e 's|@assay_layout''@|build|g' \
 	-e 's|@assay_run_scripts''@|$(abs_builddir)/%D%|g' \
 	-e 's|@assay_programs''@|$(abs_builddir)|g' \
 	-e 's|@assay_command''@|$(abs_builddir)/harness/assay|g' \
 	-e 's|@assay_reference''@|$(abs_builddir)/reference|g' \
-	-e 's|@assay_mpi''@|$(MPI_LIBRARY)|g' \
-	-e 's|@assay_mpirun''@|$(MPIRUN)|g' \
-	# end of fill_here
+	$(fill_mpi)
 
 fill_installed = $(SED) \
 	-e 's|@assay_layout''@|installed|g' \
@@ -38,26 +41,16 @@ fill_installed = $(SED) \
 	-e 's|@assay_programs''@|$(benchdir)|g' \
 	-e 's|@assay_command''@|$(bindir)/assay|g' \
 	-e 's|@assay_reference''@|$(pkgdatadir)/reference|g' \
-	-e 's|@assay_mpi''@|$(MPI_LIBRARY)|g' \
-	-e 's|@assay_mpirun''@|$(MPIRUN)|g' \
-	# end of fill_installed
+	$(fill_mpi)
 
-%D%/batch.flux: $(srcdir)/%D%/batch.flux.in Makefile
-%D%/batch.lsf: $(srcdir)/%D%/batch.lsf.in Makefile
-%D%/batch.pbs: $(srcdir)/%D%/batch.pbs.in Makefile
-%D%/run_launch: $(srcdir)/%D%/run_launch.in Makefile
-%D%/run_manmem: $(srcdir)/%D%/run_manmem.in Makefile
-%D%/commbw_rank: $(srcdir)/%D%/commbw_rank.in Makefile
-%D%/run_commbw: $(srcdir)/%D%/run_commbw.in Makefile
-%D%/run_mpi_overhead: $(srcdir)/%D%/run_mpi_overhead.in Makefile
-%D%/run_msgrate: $(srcdir)/%D%/run_msgrate.in Makefile
-%D%/run_stream: $(srcdir)/%D%/run_stream.in Makefile
-%D%/paths.sh: $(srcdir)/%D%/paths.sh.in Makefile
-
-$(filled_scripts:.in=) $(filled_files:.in=):
+# Of what has a file NAME.in and no rule of its own: these alone.
+SUFFIXES = .in
+.in:
 	$(AM_V_GEN)$(MKDIR_P) %D% && rm -f $@ && \
-	$(fill_here) '$(srcdir)/$@.in' >$@.new && \
+	$(fill_here) '$<' >$@.new && \
 	chmod +x $@.new && mv -f $@.new $@
+
+$(filled_scripts:.in=) $(filled_files:.in=): Makefile
 
 CLEANFILES += $(filled_scripts:.in=) $(filled_files:.in=)
 
