@@ -65,9 +65,4 @@ void launch_hear(struct launch_result *result, const char *line, double ms);
 void launch_demand(struct assay_run *run, const struct launch_result *result,
                    const char *what, enum launch_word last);
 
-/* The ranks on each node, of a list such as 1,2,4: how many there are; each in
- * ppn[], of room for `most`. Ends the run where it is no such list. */
-size_t launch_parse_ppn(struct assay_run *run, const char *text, uint64_t *ppn,
-                        size_t most);
-
 #endif

@@ -47,7 +47,9 @@ static const struct assay_program program = {
              "here.\nOutside of an allocation: srun takes one by itself.",
 };
 
-size_t launch_parse_ppn(struct assay_run *run, const char *text, uint64_t *ppn,
+/* The ranks on each node, of a list such as 1,2,4: how many there are; each in
+ * ppn[], of room for `most`. Ends the run where it is no such list. */
+static size_t parse_ppn(struct assay_run *run, const char *text, uint64_t *ppn,
                         size_t most)
 {
     size_t n = 0;
@@ -171,7 +173,7 @@ int main(int argc, char **argv)
         .nodes = 1, .ppn = "1", .keys = 1, .size = 64, .limit = 120};
     struct assay_run *run = assay_start(argc, argv, &program, &opt);
     uint64_t ppn[PPN_MOST];
-    size_t n = launch_parse_ppn(run, opt.ppn, ppn, PPN_MOST);
+    size_t n = parse_ppn(run, opt.ppn, ppn, PPN_MOST);
 
     if (opt.launch == NULL)
         opt.launch = "srun --mpi=pmi2 --nodes={nodes} --ntasks={ranks} "

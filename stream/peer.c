@@ -306,7 +306,8 @@ static void parse_line(const char *line, struct peer_result *result)
         complain(result, "it says: %s", "Failed Validation");
 }
 
-void peer_parse(const char *text, struct peer_result *result)
+/* What it says of itself in its 5.10 layout. */
+static void parse(const char *text, struct peer_result *result)
 {
     *result = (struct peer_result){0};
     while (*text) {
@@ -355,7 +356,7 @@ struct peer_result peer_run(const struct plan *plan, const struct peer *peer,
                   "--original: '%s' made no program that can be run here "
                   "(TMPDIR on a noexec mount?)",
                   peer->command[build]);
-    peer_parse(output, &result);
+    parse(output, &result);
     if (status != 0) {
         result.validates = false;
         snprintf(result.why, sizeof(result.why), "it ends with status %d",

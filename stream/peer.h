@@ -24,9 +24,6 @@ struct peer_result {
     char why[128];                 /* what is wrong with it */
 };
 
-/* What it says of itself in its 5.10 layout. */
-void peer_parse(const char *text, struct peer_result *result);
-
 /* Run one build with so many threads, each where ours would be. */
 struct peer_result peer_run(const struct plan *plan, const struct peer *peer,
                             enum peer_build build, size_t threads);
