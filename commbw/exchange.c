@@ -71,11 +71,7 @@ static void no_memory(const struct exchange *x)
 
 static uint64_t *words_of(const struct exchange *x, size_t n)
 {
-    uint64_t *words = calloc(n, sizeof(*words));
-
-    if (!words)
-        no_memory(x);
-    return words;
+    return assay_room(x->kind.job->run, n, sizeof(uint64_t), "messages");
 }
 
 static void post(struct exchange *x, size_t s)
@@ -87,17 +83,14 @@ static void post(struct exchange *x, size_t s)
 
 struct exchange *exchange_open(const struct exchange_kind *kind)
 {
-    struct exchange *x = calloc(1, sizeof(*x));
+    struct exchange *x = assay_room(kind->job->run, 1, sizeof(*x), "messages");
 
-    if (!x)
-        assay_die(kind->job->run, ASSAY_BROKEN, "no memory");
     x->kind = *kind;
     MPI_Comm_dup(kind->comm, &x->comm);
     MPI_Comm_rank(x->comm, &x->rank);
     MPI_Comm_size(x->comm, &x->size);
-    x->filling = calloc((size_t)x->size, sizeof(*x->filling));
-    if (!x->filling)
-        no_memory(x);
+    x->filling = assay_room(kind->job->run, (size_t)x->size,
+                            sizeof(*x->filling), "messages");
     for (int r = 0; r < x->size; r++)
         if (r != x->rank && bucket_make(&x->filling[r], kind->room) < 0)
             no_memory(x);

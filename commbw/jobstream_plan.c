@@ -10,11 +10,6 @@
 
 enum { MASK = 4096 }; /* bytes of a mask of CPUs */
 
-static void no_memory(const struct jobstream *j)
-{
-    assay_die(j->job->run, ASSAY_BROKEN, "no memory for the plan");
-}
-
 static void mask_of(const struct assay_topology *t, unsigned char *mask)
 {
     memset(mask, 0, MASK);
@@ -37,9 +32,7 @@ static void plan_cpus(struct jobstream *j)
 
     MPI_Comm_rank(node, &rank);
     MPI_Comm_size(node, &size);
-    all = malloc((size_t)size * MASK);
-    if (!all)
-        no_memory(j);
+    all = assay_room(j->job->run, (size_t)size, MASK, "masks of CPUs");
     mask_of(machine, mine);
     MPI_Allgather(mine, MASK, MPI_BYTE, all, MASK, MPI_BYTE, node);
     for (int r = 0; r < size; r++) {
@@ -57,7 +50,7 @@ static void plan_cpus(struct jobstream *j)
         assay_warn(j->job->run, "ranks of this node may use some CPUs in "
                                 "common and others not: threads may meet");
     if (share_take(machine, number, of, &j->cpus) < 0)
-        no_memory(j);
+        assay_die(j->job->run, ASSAY_BROKEN, "no memory for a share of CPUs");
 }
 
 static void plan_kernels(struct jobstream *j)
@@ -144,11 +137,10 @@ static void plan_team(struct jobstream *j)
     if (assay_team_touch(&j->team, &j->arrays) < 0)
         assay_die(j->job->run, ASSAY_BROKEN, "%zu threads: %s", threads,
                   strerror(errno));
-    j->each =
-        calloc(j->team.threads * opt->repetitions * OPS, sizeof(*j->each));
-    j->mine = calloc(opt->repetitions * OPS, sizeof(*j->mine));
-    if (!j->each || !j->mine)
-        no_memory(j);
+    j->each = assay_room(j->job->run, j->team.threads * opt->repetitions * OPS,
+                         sizeof(*j->each), "the times");
+    j->mine = assay_room(j->job->run, opt->repetitions * OPS, sizeof(*j->mine),
+                         "the times");
 }
 
 static void write_opt(struct jobstream *j)

@@ -204,15 +204,6 @@ static void print_head(const struct jobstream *j)
            "COPY", "SCALE", "ADD", "TRIAD");
 }
 
-static void *room(const struct jobstream *j, size_t n, size_t size)
-{
-    void *p = calloc(n, size);
-
-    if (!p)
-        assay_die(j->job->run, ASSAY_BROKEN, "no memory for the report");
-    return p;
-}
-
 void jobstream_report(struct jobstream *j)
 {
     const struct assay_job *job = j->job;
@@ -223,9 +214,12 @@ void jobstream_report(struct jobstream *j)
     check_data(j);
     check_places(j);
     if (job->rank == 0) {
-        s.all = room(j, (size_t)job->size * n, sizeof(*s.all));
-        s.threads = room(j, (size_t)job->size, sizeof(*s.threads));
-        s.rate = room(j, j->opt->repetitions, sizeof(*s.rate));
+        s.all = assay_room(job->run, (size_t)job->size * n, sizeof(*s.all),
+                           "the report");
+        s.threads = assay_room(job->run, (size_t)job->size, sizeof(*s.threads),
+                               "the report");
+        s.rate = assay_room(job->run, j->opt->repetitions, sizeof(*s.rate),
+                            "the report");
     }
     MPI_Gather(j->mine, (int)(2 * n), MPI_DOUBLE, s.all, (int)(2 * n),
                MPI_DOUBLE, 0, job->comm);

@@ -1,23 +1,12 @@
 /* messages.c - send some bytes, and see where they went. */
 #include "config.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "commbw/messages.h"
 #include "lib/run.h"
 
 enum { TAG = 32 };
-
-static void *room(const struct assay_job *job, uint64_t bytes)
-{
-    void *p = calloc(1, bytes);
-
-    if (!p)
-        assay_die(job->run, ASSAY_BROKEN, "paths: %s", strerror(ENOMEM));
-    return p;
-}
 
 /* Take what is there to be taken, from whomever. */
 static void receive(const struct assay_job *job, void *buffer, uint64_t bytes)
@@ -36,7 +25,8 @@ static void receive(const struct assay_job *job, void *buffer, uint64_t bytes)
 static void move(void *arg, int peer, uint64_t bytes)
 {
     const struct assay_job *job = arg;
-    void *from = room(job, bytes), *to = room(job, bytes);
+    void *from = assay_room(job->run, bytes, 1, "messages");
+    void *to = assay_room(job->run, bytes, 1, "messages");
     MPI_Request sent = MPI_REQUEST_NULL, all = MPI_REQUEST_NULL;
     MPI_Status status;
     int done = 0;

@@ -1,7 +1,6 @@
 /* paths.c - move some bytes, and see where they went. */
 #include "config.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,11 +29,6 @@ struct probe {
     unsigned char *buffer;
     struct counters names; /* as this node had them first */
 };
-
-static void no_memory(const struct assay_job *job)
-{
-    assay_die(job->run, ASSAY_BROKEN, "paths: %s", strerror(ENOMEM));
-}
 
 /* The move of who brings none. */
 static void move_window(void *arg, int peer, uint64_t bytes)
@@ -230,14 +224,13 @@ void paths_find(struct paths *paths, struct assay_job *job, paths_move_f *move,
 {
     size_t ranks = (size_t)job->size;
     struct probe p = {.job = job, .move = move, .arg = arg};
-    struct sum mine, *all = calloc(ranks, sizeof(*all)),
-                     *nodes = calloc(job->map.nodes, sizeof(*nodes));
+    struct sum mine,
+        *all = assay_room(job->run, ranks, sizeof(*all), "paths"),
+        *nodes = assay_room(job->run, job->map.nodes, sizeof(*nodes), "paths");
 
     memset(&mine, 0, sizeof(mine));
     memset(paths, 0, sizeof(*paths));
-    p.buffer = calloc(1, PATHS_BYTES);
-    if (!p.buffer || !all || !nodes)
-        no_memory(job);
+    p.buffer = assay_room(job->run, 1, PATHS_BYTES, "paths");
     assay_job_progress(job, "finding out what carries the bytes");
     counters_read(&p.names, "");
     if (!move) {
@@ -299,10 +292,8 @@ void paths_end(struct assay_job *job, const struct counters *before,
                const struct assay_fields *what)
 {
     enum { TAG = 31 };
-    struct counters *moved = malloc(sizeof(*moved));
+    struct counters *moved = assay_room(job->run, 1, sizeof(*moved), "traffic");
 
-    if (!moved)
-        no_memory(job);
     MPI_Barrier(job->comm);
     counters_read(moved, "");
     counters_subtract(moved, before);

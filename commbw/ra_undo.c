@@ -19,15 +19,6 @@ struct round {
     size_t room;                                  /* of receive */
 };
 
-static void *room(const struct ra *ra, size_t n, size_t size)
-{
-    void *p = calloc(n, size);
-
-    if (!p)
-        assay_die(ra->job->run, ASSAY_BROKEN, "no memory to undo updates");
-    return p;
-}
-
 void ra_reset(struct ra *ra)
 {
     struct word_at at = {.rank = (uint64_t)ra->job->rank};
@@ -86,7 +77,8 @@ static void undo_round(struct ra *ra, struct round *round)
     n = (size_t)places(ra->job->size, round->receives, round->receive_at);
     if (n > round->room) {
         free(round->receive);
-        round->receive = room(ra, n, sizeof(uint64_t));
+        round->receive =
+            assay_room(ra->job->run, n, sizeof(uint64_t), "undoing updates");
         round->room = n;
     }
     MPI_Alltoallv(round->send, round->sends, round->send_at, MPI_UINT64_T,
@@ -134,10 +126,14 @@ uint64_t ra_undo(struct ra *ra, uint64_t *first)
 {
     size_t ranks = (size_t)ra->job->size;
     struct round round = {
-        .drawn = room(ra, BATCH, sizeof(uint64_t)),
-        .send = room(ra, BATCH, sizeof(uint64_t)),
-        .receive = room(ra, BATCH, sizeof(uint64_t)),
-        .sends = room(ra, 4 * ranks, sizeof(int)),
+        .drawn = assay_room(ra->job->run, BATCH, sizeof(uint64_t),
+                            "undoing updates"),
+        .send = assay_room(ra->job->run, BATCH, sizeof(uint64_t),
+                           "undoing updates"),
+        .receive = assay_room(ra->job->run, BATCH, sizeof(uint64_t),
+                              "undoing updates"),
+        .sends =
+            assay_room(ra->job->run, 4 * ranks, sizeof(int), "undoing updates"),
         .room = BATCH,
     };
 

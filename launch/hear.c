@@ -12,13 +12,15 @@
 static const char *const words[LAUNCH_WORDS] = {"first", "fence", "get",
                                                 "init"};
 
-void launch_result_make(struct launch_result *result,
+void launch_result_make(struct assay_run *run, struct launch_result *result,
                         const struct launch_shape *shape)
 {
     *result = (struct launch_result){.shape = *shape};
     for (int word = 0; word < LAUNCH_WORDS; word++)
-        result->ms[word] = calloc(shape->ranks, sizeof *result->ms[word]);
-    result->host = calloc(shape->ranks, sizeof *result->host);
+        result->ms[word] = assay_room(run, shape->ranks,
+                                      sizeof *result->ms[word], "the ranks");
+    result->host =
+        assay_room(run, shape->ranks, sizeof *result->host, "the ranks");
 }
 
 void launch_result_free(struct launch_result *result)

@@ -180,9 +180,6 @@ void launch_job(struct assay_run *run, const char *launch, char *const *program,
     struct reader reader = {.length = 0};
     int ends[2];
 
-    if (result->host == NULL)
-        assay_die(run, ASSAY_BROKEN, "no memory for %" PRIu64 " ranks",
-                  result->shape.ranks);
     split(run, launch, &result->shape, &command);
     if (command.n == 0)
         assay_die(run, ASSAY_USAGE, "--launch: no words");

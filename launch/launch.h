@@ -53,7 +53,7 @@ void launch_job(struct assay_run *run, const char *launch, char *const *program,
                 double limit, enum launch_word last,
                 struct launch_result *result);
 
-void launch_result_make(struct launch_result *result,
+void launch_result_make(struct assay_run *run, struct launch_result *result,
                         const struct launch_shape *shape);
 void launch_result_free(struct launch_result *result);
 

@@ -134,7 +134,7 @@ static void wire_up(struct assay_run *run, const struct options *opt,
 
     snprintf(count, sizeof count, "%" PRIu64, opt->keys);
     snprintf(size, sizeof size, "%" PRIu64, opt->size);
-    launch_result_make(&result, shape);
+    launch_result_make(run, &result, shape);
     launch_job(run, opt->launch, words, opt->limit, LAUNCH_GET, &result);
     launch_demand(run, &result, "PMI-2", LAUNCH_GET);
     warn_of_end(run, &result, "PMI-2");
@@ -157,7 +157,7 @@ static void time_init(struct assay_run *run, const struct options *opt,
     struct assay_fields keys = {0};
     char *words[] = {(char *)opt->init_program, NULL};
 
-    launch_result_make(&result, shape);
+    launch_result_make(run, &result, shape);
     launch_job(run, opt->init_launch, words, opt->limit, LAUNCH_INIT, &result);
     launch_demand(run, &result, "MPI_Init", LAUNCH_INIT);
     warn_of_end(run, &result, "MPI_Init");

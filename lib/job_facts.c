@@ -136,10 +136,9 @@ static void transport(const char *version, char *buf, size_t size)
         snprintf(buf, size, "unknown");
 }
 
-static void no_memory(const struct assay_job *job)
+static void *room(const struct assay_job *job, size_t n, size_t size)
 {
-    assay_die(job->run, ASSAY_BROKEN, "map of %d ranks: %s", job->size,
-              strerror(ENOMEM));
+    return assay_room(job->run, n, size, "the map of ranks");
 }
 
 /* Host and kernel: what two processes of one machine have in common, although
@@ -162,11 +161,9 @@ static int by_text(const void *a, const void *b)
 static size_t count_kernels(const struct assay_job *job, const char *keys)
 {
     size_t n = (size_t)job->size, kernels = 0;
-    const char **kernel = calloc(n, sizeof(*kernel));
+    const char **kernel = room(job, n, sizeof(*kernel));
     bool known = true;
 
-    if (!kernel)
-        no_memory(job);
     for (size_t r = 0; r < n; r++) {
         kernel[r] = strchr(keys + r * KEY, ' ') + 1;
         known &= *kernel[r] != '\0';
@@ -184,13 +181,11 @@ static void map_from(struct assay_job *job, const char *keys,
                      const unsigned long *shared)
 {
     size_t n = (size_t)job->size;
-    size_t *group = calloc(n, sizeof(*group));
-    const char **key = calloc(n, sizeof(*key));
-    char *hosts = malloc(n * KEY);
-    const char **host = calloc(n, sizeof(*host));
+    size_t *group = room(job, n, sizeof(*group));
+    const char **key = room(job, n, sizeof(*key));
+    char *hosts = room(job, n, KEY);
+    const char **host = room(job, n, sizeof(*host));
 
-    if (!group || !key || !hosts || !host)
-        no_memory(job);
     memcpy(hosts, keys, n * KEY);
     for (size_t r = 0; r < n; r++) {
         char *name = hosts + r * KEY;
@@ -202,7 +197,8 @@ static void map_from(struct assay_job *job, const char *keys,
     }
     if (assay_map_merge(n, group, key) < 0 ||
         assay_map_build(&job->map, n, group, host) < 0)
-        no_memory(job);
+        assay_die(job->run, ASSAY_BROKEN, "map of %d ranks: %s", job->size,
+                  strerror(errno));
     free(group);
     free(key);
     free(hosts);
@@ -211,13 +207,12 @@ static void map_from(struct assay_job *job, const char *keys,
 
 static void find_map(struct assay_job *job)
 {
-    char key[KEY], *keys = malloc((size_t)job->size * KEY);
+    size_t ranks = (size_t)job->size;
+    char key[KEY], *keys = room(job, ranks, KEY);
     unsigned long mine = (unsigned long)job->rank;
-    unsigned long *shared = calloc((size_t)job->size, sizeof(*shared));
+    unsigned long *shared = room(job, ranks, sizeof(*shared));
     MPI_Comm sharers;
 
-    if (!keys || !shared)
-        no_memory(job);
     MPI_Comm_split_type(job->comm, MPI_COMM_TYPE_SHARED, job->rank,
                         MPI_INFO_NULL, &sharers);
     MPI_Bcast(&mine, 1, MPI_UNSIGNED_LONG, 0, sharers);

@@ -107,11 +107,9 @@ void assay_job_lost_watch(struct assay_job *job)
     struct process mine = this_process(), *all = NULL;
 
     if (job->rank == 0)
-        all = calloc((size_t)job->size, sizeof(*all));
+        all = assay_room(job->run, (size_t)job->size, sizeof(*all), "ranks");
     else
         linger();
-    if (job->rank == 0 && !all)
-        assay_die(job->run, ASSAY_BROKEN, "%d ranks: no memory", job->size);
     MPI_Gather(&mine, sizeof(mine), MPI_BYTE, all, sizeof(mine), MPI_BYTE, 0,
                job->comm);
     if (all)

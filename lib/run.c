@@ -364,6 +364,15 @@ void assay_die(struct assay_run *run, enum assay_exit status,
     exit(result);
 }
 
+void *assay_room(struct assay_run *run, size_t n, size_t size, const char *what)
+{
+    void *p = calloc(n ? n : 1, size);
+
+    if (!p)
+        assay_die(run, ASSAY_BROKEN, "no memory for %s", what);
+    return p;
+}
+
 /* A record that can't be written gets no end line, so it is let go first. */
 _Noreturn static void die_record(struct assay_run *run, int error)
 {

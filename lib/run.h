@@ -146,6 +146,11 @@ _Noreturn void assay_die(struct assay_run *run, enum assay_exit status,
                          const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Zeroed memory for n things of `size` bytes, which free frees: never NULL, since
+ * without it the run ends as broken, "no memory for WHAT". */
+void *assay_room(struct assay_run *run, size_t n, size_t size,
+                 const char *what);
+
 /* What assay_finish would return now: ASSAY_OK, _WRONG or _UNSTABLE. */
 enum assay_exit assay_status(const struct assay_run *run);
 

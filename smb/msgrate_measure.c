@@ -230,11 +230,10 @@ static void gather(const struct bench *bench, const struct pattern *pattern,
     bool active = !pattern->pairs || plan->partner >= 0;
 
     if (job->rank == 0) {
-        result->seconds =
-            calloc((size_t)job->size * batches, sizeof(*result->seconds));
-        result->active = calloc((size_t)job->size, sizeof(*result->active));
-        if (!result->seconds || !result->active)
-            assay_die(job->run, ASSAY_BROKEN, "no memory for the times");
+        result->seconds = assay_room(job->run, (size_t)job->size * batches,
+                                     sizeof(*result->seconds), "the times");
+        result->active = assay_room(job->run, (size_t)job->size,
+                                    sizeof(*result->active), "the times");
     }
     MPI_Gather(seconds, (int)batches, MPI_DOUBLE, result->seconds, (int)batches,
                MPI_DOUBLE, 0, job->comm);
@@ -255,16 +254,18 @@ void measure(struct bench *bench, const struct pattern *pattern,
              struct result *result)
 {
     const struct plan *plan = bench->plan;
-    double *seconds = calloc(plan->batches, sizeof(*seconds));
-    double *rates = calloc(plan->batches, sizeof(*rates));
+    struct assay_run *run = plan->job->run;
+    double *seconds =
+        assay_room(run, plan->batches, sizeof(*seconds), "the samples");
+    double *rates =
+        assay_room(run, plan->batches, sizeof(*rates), "the samples");
     size_t batches;
 
     memset(result, 0, sizeof(*result));
     snprintf(bench->what, sizeof(bench->what), "%s msgsize=%llu", pattern->name,
              (unsigned long long)plan->size);
-    result->iterations = calloc(plan->batches, sizeof(*result->iterations));
-    if (!seconds || !rates || !result->iterations)
-        assay_die(plan->job->run, ASSAY_BROKEN, "no memory for the samples");
+    result->iterations = assay_room(run, plan->batches,
+                                    sizeof(*result->iterations), "the samples");
     warm_up(bench, pattern, result);
     batches = run_batches(bench, pattern, seconds, rates, result);
     gather(bench, pattern, seconds, batches, result);

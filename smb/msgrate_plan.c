@@ -21,9 +21,8 @@ enum {
 
 static void plan_texts(struct plan *plan)
 {
-    plan->sizes = calloc(SIZES, sizeof(*plan->sizes));
-    if (!plan->sizes)
-        assay_die(plan->job->run, ASSAY_BROKEN, "no memory for the sizes");
+    plan->sizes =
+        assay_room(plan->job->run, SIZES, sizeof(*plan->sizes), "the sizes");
     plan->sizes[0] = plan->opt->size;
     plan->nsizes = 1;
     if (plan->opt->sizes &&
@@ -89,10 +88,10 @@ static void plan_peers(struct plan *plan)
         REFUSE(plan, "-p %llu: %s (fewer peers, more nodes%s)",
                (unsigned long long)opt->peers, error,
                plan->layout.nodes > 1 ? ", or --repeat-peers" : "");
-    plan->send_to = calloc(opt->peers, sizeof(int));
-    plan->receive_from = calloc(opt->peers, sizeof(int));
-    if (!plan->send_to || !plan->receive_from)
-        assay_die(plan->job->run, ASSAY_BROKEN, "no memory for the peers");
+    plan->send_to =
+        assay_room(plan->job->run, opt->peers, sizeof(int), "the peers");
+    plan->receive_from =
+        assay_room(plan->job->run, opt->peers, sizeof(int), "the peers");
     peers_choose(&plan->layout, rank, opt->peers, plan->send_to,
                  plan->receive_from);
     plan->partner = partner_of(&plan->layout, rank, &plan->sends);
@@ -103,10 +102,9 @@ static void plan_peers(struct plan *plan)
 static int *llc_readers(const struct plan *plan,
                         const struct assay_topology *machine)
 {
-    int *reach = calloc(2 * LLCS, sizeof(*reach));
+    int *reach =
+        assay_room(plan->job->run, 2 * LLCS, sizeof(*reach), "the caches");
 
-    if (!reach)
-        assay_die(plan->job->run, ASSAY_BROKEN, "no memory");
     for (size_t i = 0; i < machine->ncpus; i++)
         if (machine->cpus[i].llc < LLCS)
             reach[machine->cpus[i].llc] = 1;

@@ -214,11 +214,12 @@ void report_pattern(struct report *report, size_t pattern,
 
     if (!report->speaks)
         return;
-    view.samples = calloc(result->times.batches, sizeof(*view.samples));
-    view.node_rate = calloc(job->map.nodes, sizeof(*view.node_rate));
-    view.node = calloc(job->map.nodes, sizeof(*view.node));
-    if (!view.samples || !view.node_rate || !view.node)
-        assay_die(job->run, ASSAY_BROKEN, "no memory for the report");
+    view.samples = assay_room(job->run, result->times.batches,
+                              sizeof(*view.samples), "the report");
+    view.node_rate = assay_room(job->run, job->map.nodes,
+                                sizeof(*view.node_rate), "the report");
+    view.node =
+        assay_room(job->run, job->map.nodes, sizeof(*view.node), "the report");
     report_view(report, &view, result, &report->each[pattern]);
     free(view.samples);
     free(view.node_rate);
