@@ -22,7 +22,6 @@ my $harness = abs_path($ENV{ASSAY_HARNESS} || "$here/../harness");
 
 unshift @INC, $harness;
 require Assay::Judge;
-push @INC, Assay::Config->module_dir() if Assay::Config->can('module_dir');
 
 for my $case (sort { $a cmp $b } bsd_glob("$here/data/judge/*/expected")) {
     subtest((split m{/}, $case)[-2] => sub { try(dirname($case)) });
