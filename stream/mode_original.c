@@ -2,7 +2,6 @@
  * Both count what STREAM counts: no write-allocate. */
 #include "config.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,10 +20,10 @@ static void rounds_make(const struct plan *plan, struct rounds *rounds)
 {
     *rounds = (struct rounds){.n = plan->opt->rounds, .complete = true};
     for (size_t op = 0; op < ASSAY_STREAM_OPS; op++) {
-        rounds->ours[op] = calloc(rounds->n, sizeof(double));
-        rounds->theirs[op] = calloc(rounds->n, sizeof(double));
-        if (!rounds->ours[op] || !rounds->theirs[op])
-            assay_die(plan->run, ASSAY_BROKEN, "rounds: %s", strerror(errno));
+        rounds->ours[op] =
+            assay_room(plan->run, rounds->n, sizeof(double), "rounds");
+        rounds->theirs[op] =
+            assay_room(plan->run, rounds->n, sizeof(double), "rounds");
     }
 }
 

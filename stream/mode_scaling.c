@@ -135,11 +135,9 @@ static void draw(const struct plan *plan, const struct curve *curve)
 void stream_mode_scaling(const struct plan *plan)
 {
     struct counts counts = choose(plan);
-    double *rate = calloc(counts.n, sizeof(*rate));
+    double *rate = assay_room(plan->run, counts.n, sizeof(*rate), "--scaling");
     size_t rows = 0;
 
-    if (!rate)
-        assay_die(plan->run, ASSAY_BROKEN, "--scaling: %s", strerror(errno));
     try_plot(plan);
     for (size_t i = 0; i < counts.n; i++) {
         struct setup setup = stream_setup(plan);
