@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,10 +41,7 @@ void transport_open(struct transport *t)
 {
     struct assay_job *job = t->job;
 
-    t->size = calloc((size_t)job->size, sizeof(*t->size));
-    if (!t->size)
-        assay_die(job->run, ASSAY_BROKEN, "%d windows: %s", job->size,
-                  strerror(ENOMEM));
+    t->size = transport_array(t, (size_t)job->size, sizeof(*t->size));
     MPI_Allgather(&t->window_bytes, 1, MPI_UINT64_T, t->size, 1, MPI_UINT64_T,
                   job->comm);
     t->details[0] = '\0';
@@ -88,4 +86,29 @@ void transport_unmap(unsigned char *p, uint64_t bytes)
 {
     if (p)
         assay_unmap(p, bytes, ASSAY_HUGE_NEVER);
+}
+
+void *transport_array(const struct transport *t, size_t n, size_t size)
+{
+    void *p = calloc(n ? n : 1, size);
+
+    if (!p)
+        assay_die(t->job->run, ASSAY_BROKEN, "--transport=%s: %s",
+                  t->kind->name, strerror(ENOMEM));
+    return p;
+}
+
+void transport_sync(struct transport *t)
+{
+    MPI_Request request;
+    int done = 0;
+
+    MPI_Ibarrier(t->job->comm, &request);
+    while (!done) {
+        for (size_t i = 0; i < t->threads; i++)
+            t->kind->progress(t, i);
+        MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+        if (!done)
+            sched_yield();
+    }
 }

@@ -74,6 +74,12 @@ void transport_check(const struct transport *t, int target,
 unsigned char *transport_map(const struct transport *t, uint64_t bytes);
 void transport_unmap(unsigned char *p, uint64_t bytes);
 
+/* n zeroed things of that size. Ends the job without memory. */
+void *transport_array(const struct transport *t, size_t n, size_t size);
+
+/* The sync of a kind whose progress must be asked for. */
+void transport_sync(struct transport *t);
+
 extern const struct transport_kind transport_mpi, transport_ucx, transport_ofi;
 
 #endif

@@ -1,12 +1,9 @@
 /* transport_mpi.c - blocks moved by MPI's windows. */
 #include "config.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "commbw/transport.h"
-#include "lib/run.h"
 
 enum { PAGE = 4096 };
 
@@ -31,11 +28,9 @@ static uint64_t low_bits(const struct transport *t)
 
 static void mpi_open(struct transport *t)
 {
-    struct own *own = calloc(1, sizeof(*own));
+    struct own *own = transport_array(t, 1, sizeof(*own));
     uint64_t low;
 
-    if (!own)
-        assay_die(t->job->run, ASSAY_BROKEN, "window: %s", strerror(ENOMEM));
     t->own = own;
     window_open(&own->window, t->job, t->job->comm, t->window_kind,
                 t->window_bytes);

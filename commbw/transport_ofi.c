@@ -6,13 +6,11 @@
  * at the target (FI_DELIVERY_COMPLETE); a flush waits for those that count. */
 #include "config.h"
 
-#include <errno.h>
 #include <rdma/fabric.h>
 #include <rdma/fi_cm.h>
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_rma.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,15 +48,6 @@ static void must(const struct transport *t, long code, const char *what)
     if (code < 0)
         assay_die(t->job->run, ASSAY_BROKEN, "libfabric, %s: %s", what,
                   fi_strerror((int)-code));
-}
-
-static void *array(const struct transport *t, size_t n, size_t size)
-{
-    void *p = calloc(n ? n : 1, size);
-
-    if (!p)
-        assay_die(t->job->run, ASSAY_BROKEN, "libfabric: %s", strerror(ENOMEM));
-    return p;
 }
 
 static struct fi_info *hints_of(const struct transport *t)
@@ -123,7 +112,7 @@ static void open_lanes(struct transport *t, struct ofi *o)
     struct fi_cq_attr cq = {.format = FI_CQ_FORMAT_CONTEXT,
                             .size = 2 * UNDER_WAY};
 
-    o->lane = array(t, t->threads, sizeof(*o->lane));
+    o->lane = transport_array(t, t->threads, sizeof(*o->lane));
     for (size_t i = 0; i < t->threads; i++) {
         struct lane *l = &o->lane[i];
 
@@ -139,9 +128,10 @@ static void open_lanes(struct transport *t, struct ofi *o)
 static void share_addresses(struct transport *t, struct ofi *o)
 {
     size_t n = (size_t)t->job->size * t->threads;
-    char *mine = array(t, t->threads, NAME), *all = array(t, n, NAME);
+    char *mine = transport_array(t, t->threads, NAME),
+         *all = transport_array(t, n, NAME);
 
-    o->address = array(t, n, sizeof(*o->address));
+    o->address = transport_array(t, n, sizeof(*o->address));
     for (size_t i = 0; i < t->threads; i++) {
         size_t length = NAME;
 
@@ -179,8 +169,8 @@ static void share_windows(struct transport *t, struct ofi *o)
     o->buffer =
         map(t, o, t->buffer, t->buffer_bytes, FI_READ | FI_WRITE, BUFFER_KEY);
     key = o->window ? fi_mr_key(o->window) : 0;
-    o->base = array(t, (size_t)t->job->size, sizeof(*o->base));
-    o->key = array(t, (size_t)t->job->size, sizeof(*o->key));
+    o->base = transport_array(t, (size_t)t->job->size, sizeof(*o->base));
+    o->key = transport_array(t, (size_t)t->job->size, sizeof(*o->key));
     MPI_Allgather(&base, 1, MPI_UINT64_T, o->base, 1, MPI_UINT64_T,
                   t->job->comm);
     MPI_Allgather(&key, 1, MPI_UINT64_T, o->key, 1, MPI_UINT64_T, t->job->comm);
@@ -188,7 +178,7 @@ static void share_windows(struct transport *t, struct ofi *o)
 
 static void ofi_open(struct transport *t)
 {
-    struct ofi *o = array(t, 1, sizeof(*o));
+    struct ofi *o = transport_array(t, 1, sizeof(*o));
 
     t->own = o;
     t->window = transport_map(t, t->window_bytes);
@@ -286,26 +276,11 @@ static void ofi_flush(struct transport *t, size_t thread, int target)
         ofi_progress(t, thread);
 }
 
-static void ofi_sync(struct transport *t)
-{
-    MPI_Request request;
-    int done = 0;
-
-    MPI_Ibarrier(t->job->comm, &request);
-    while (!done) {
-        for (size_t i = 0; i < t->threads; i++)
-            ofi_progress(t, i);
-        MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-        if (!done)
-            sched_yield();
-    }
-}
-
 static void ofi_close(struct transport *t)
 {
     struct ofi *o = t->own;
 
-    ofi_sync(t);
+    transport_sync(t);
     if (o->window)
         fi_close(&o->window->fid);
     if (o->buffer)
@@ -331,7 +306,7 @@ const struct transport_kind transport_ofi = {
     .name = "ofi",
     .open = ofi_open,
     .close = ofi_close,
-    .sync = ofi_sync,
+    .sync = transport_sync,
     .put = ofi_put,
     .get = ofi_get,
     .flush = ofi_flush,

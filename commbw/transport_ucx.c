@@ -5,8 +5,6 @@
  * warm-up. */
 #include "config.h"
 
-#include <errno.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,15 +43,6 @@ static void must(const struct transport *t, ucs_status_t status,
                   ucs_status_string(status));
 }
 
-static void *array(const struct transport *t, size_t n, size_t size)
-{
-    void *p = calloc(n ? n : 1, size);
-
-    if (!p)
-        assay_die(t->job->run, ASSAY_BROKEN, "UCX: %s", strerror(ENOMEM));
-    return p;
-}
-
 static void open_context(struct transport *t, struct ucx *u)
 {
     ucp_params_t params = {
@@ -84,7 +73,7 @@ static void open_workers(struct transport *t, struct ucx *u)
     };
     ucp_worker_attr_t attr = {.field_mask = UCP_WORKER_ATTR_FIELD_THREAD_MODE};
 
-    u->lane = array(t, t->threads, sizeof(*u->lane));
+    u->lane = transport_array(t, t->threads, sizeof(*u->lane));
     for (size_t i = 0; i < t->threads; i++) {
         must(t, ucp_worker_create(u->context, &params, &u->lane[i].worker),
              "no worker");
@@ -94,7 +83,7 @@ static void open_workers(struct transport *t, struct ucx *u)
                       "UCX, as it is built, has not the thread support that "
                       "is needed: --tasks=1, or --tasks-as=ranks");
         u->lane[i].way =
-            array(t, (size_t)t->job->size, sizeof(*u->lane[i].way));
+            transport_array(t, (size_t)t->job->size, sizeof(*u->lane[i].way));
     }
 }
 
@@ -125,8 +114,8 @@ static char *share(struct transport *t, const void *mine, size_t length,
     MPI_Allreduce(MPI_IN_PLACE, &longest, 1, MPI_UINT64_T, MPI_MAX,
                   t->job->comm);
     *size = longest;
-    all = array(t, ranks, longest);
-    padded = array(t, 1, longest);
+    all = transport_array(t, ranks, longest);
+    padded = transport_array(t, 1, longest);
     if (length > 0)
         memcpy(padded, mine, length);
     MPI_Allgather(padded, (int)longest, MPI_CHAR, all, (int)longest, MPI_CHAR,
@@ -142,7 +131,7 @@ static void share_addresses(struct transport *t, struct ucx *u)
     char *mine;
 
     for (int pass = 0; pass < 2; pass++) {
-        mine = pass ? array(t, t->threads, longest) : NULL;
+        mine = pass ? transport_array(t, t->threads, longest) : NULL;
         for (size_t i = 0; i < t->threads; i++) {
             ucp_address_t *address;
             size_t length;
@@ -176,14 +165,14 @@ static void share_windows(struct transport *t, struct ucx *u)
     u->key = share(t, key, length, &u->key_size);
     if (key)
         ucp_rkey_buffer_release(key);
-    u->base = array(t, (size_t)t->job->size, sizeof(*u->base));
+    u->base = transport_array(t, (size_t)t->job->size, sizeof(*u->base));
     MPI_Allgather(&base, 1, MPI_UINT64_T, u->base, 1, MPI_UINT64_T,
                   t->job->comm);
 }
 
 static void ucx_open(struct transport *t)
 {
-    struct ucx *u = array(t, 1, sizeof(*u));
+    struct ucx *u = transport_array(t, 1, sizeof(*u));
 
     t->own = u;
     t->window = transport_map(t, t->window_bytes);
@@ -216,56 +205,42 @@ static struct way *way_to(struct transport *t, size_t thread, int target)
     return way;
 }
 
-static ucp_request_param_t with_buffer(const struct ucx *u)
-{
-    return (ucp_request_param_t){.op_attr_mask = UCP_OP_ATTR_FIELD_MEMH,
-                                 .memh = u->buffer};
-}
-
-/* An operation that has begun: it completes with the flush behind it. */
-static void begun(struct transport *t, ucs_status_ptr_t request,
-                  const char *what)
-{
-    if (UCS_PTR_IS_ERR(request))
-        must(t, UCS_PTR_STATUS(request), what);
-    else if (request)
-        ucp_request_free(request);
-}
-
-static void ucx_put(struct transport *t, size_t thread, int target,
-                    const struct window_row *row)
+/* Begin the moves of a row, which complete with the flush behind them. */
+static inline void move(struct transport *t, size_t thread, bool put,
+                        int target, const struct window_row *row)
 {
     struct ucx *u = t->own;
     const struct way *way = way_to(t, thread, target);
-    const ucp_request_param_t param = with_buffer(u);
-    const unsigned char *p = t->buffer + row->at;
-    uint64_t there = u->base[target] + row->at;
-
-    transport_check(t, target, row);
-    for (uint64_t i = 0; i < row->count; i++) {
-        begun(t, ucp_put_nbx(way->ep, p, row->n, there, way->rkey, &param),
-              "put");
-        p += row->step;
-        there += row->step;
-    }
-}
-
-static void ucx_get(struct transport *t, size_t thread, int target,
-                    const struct window_row *row)
-{
-    struct ucx *u = t->own;
-    const struct way *way = way_to(t, thread, target);
-    const ucp_request_param_t param = with_buffer(u);
+    const ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_MEMH,
+                                       .memh = u->buffer};
     unsigned char *p = t->buffer + row->at;
     uint64_t there = u->base[target] + row->at;
 
     transport_check(t, target, row);
     for (uint64_t i = 0; i < row->count; i++) {
-        begun(t, ucp_get_nbx(way->ep, p, row->n, there, way->rkey, &param),
-              "get");
+        ucs_status_ptr_t request =
+            put ? ucp_put_nbx(way->ep, p, row->n, there, way->rkey, &param)
+                : ucp_get_nbx(way->ep, p, row->n, there, way->rkey, &param);
+
+        if (UCS_PTR_IS_ERR(request))
+            must(t, UCS_PTR_STATUS(request), put ? "put" : "get");
+        else if (request)
+            ucp_request_free(request);
         p += row->step;
         there += row->step;
     }
+}
+
+static void ucx_put(struct transport *t, size_t thread, int target,
+                    const struct window_row *row)
+{
+    move(t, thread, true, target, row);
+}
+
+static void ucx_get(struct transport *t, size_t thread, int target,
+                    const struct window_row *row)
+{
+    move(t, thread, false, target, row);
 }
 
 static void ucx_progress(struct transport *t, size_t thread)
@@ -299,21 +274,6 @@ static void ucx_flush(struct transport *t, size_t thread, int target)
         wait_for(t, thread, ucp_ep_flush_nbx(way->ep, &param), "flush");
 }
 
-static void ucx_sync(struct transport *t)
-{
-    MPI_Request request;
-    int done = 0;
-
-    MPI_Ibarrier(t->job->comm, &request);
-    while (!done) {
-        for (size_t i = 0; i < t->threads; i++)
-            ucx_progress(t, i);
-        MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-        if (!done)
-            sched_yield();
-    }
-}
-
 /* All ranks do so at once: an endpoint is closed by both its ends. */
 static void close_lane(struct transport *t, size_t thread)
 {
@@ -334,10 +294,10 @@ static void ucx_close(struct transport *t)
 {
     struct ucx *u = t->own;
 
-    ucx_sync(t);
+    transport_sync(t);
     for (size_t i = 0; i < t->threads; i++)
         close_lane(t, i);
-    ucx_sync(t);
+    transport_sync(t);
     if (u->window)
         ucp_mem_unmap(u->context, u->window);
     if (u->buffer)
@@ -360,7 +320,7 @@ const struct transport_kind transport_ucx = {
     .name = "ucx",
     .open = ucx_open,
     .close = ucx_close,
-    .sync = ucx_sync,
+    .sync = transport_sync,
     .put = ucx_put,
     .get = ucx_get,
     .flush = ucx_flush,
