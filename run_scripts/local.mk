@@ -22,10 +22,8 @@ dist_runscript_DATA += \
 	%D%/assay.sh \
 	# end of dist_runscript_DATA
 
-fill_mpi = \
-	-e 's|@assay_mpi''@|$(MPI_LIBRARY)|g' \
-	-e 's|@assay_mpirun''@|$(MPIRUN)|g' \
-	# end of fill_mpi
+fill_mpi = -e 's|@assay_mpi''@|$(MPI_LIBRARY)|g' \
+	-e 's|@assay_mpirun''@|$(MPIRUN)|g'
 
 fill_here = $(SED) \
 	-e 's|@assay_layout''@|build|g' \
