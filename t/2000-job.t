@@ -9,7 +9,6 @@ use warnings;
 
 use FindBin;
 use Test::More;
-use Time::HiRes qw(time);
 
 use lib $FindBin::Bin;
 use Mpi;
@@ -18,17 +17,26 @@ use Probe;
 my $program = 't/programs/mpi_probe';
 plan skip_all => missing($program) if missing($program);
 
-# Run and say what the job did: status, how many figures, and the seconds.
-sub deed {
+# A job as job() takes it.
+sub words {
     my ($options, $setting, $ranks) = @_;
-    my $start = time;
-    my $run = job($ranks // 2, $program, "$options \@", $setting);
+    return ($ranks // 2, $program, "$options \@", $setting);
+}
 
-    $run->{seconds} = time - $start;
+# Run and say what the job did: status, how many figures, what it said itself.
+sub deed { return told(job(words(@_))) }
+
+sub told {
+    my ($run) = @_;
+
     $run->{figures} = scalar metrics($run);
     $run->{own} = join "\n", grep {/^mpi_probe: /} split /\n/, $run->{err};
     return $run;
 }
+
+# Those that end by a clock wait while others work.
+my $late = job_start('late', words('--do=nothing', 'MPI_LATE=yes'));
+my $early = job_start('early', words('--do=nothing --start-limit=1', 'MPI_EARLY=exit:1'));
 
 subtest 'all is well' => sub {
     my $run = deed('--do=nothing');
@@ -63,16 +71,18 @@ my @deeds = (
     ['die', 1, 99, 1, qr/\Ampi_probe: rank 1 on \S+: asked to: die\z/, qr/./],
     ['kill', 1, undef, 1, $gone, $openmpi ? qr/^spoiled: .*failed: rank 1 on \S+ is gone, and the launcher ended/ : qr/./],
     ['error', 1, 99, 1, qr/\Ampi_probe: rank 1 on \S+: MPI: .*rank/i, qr/./],
-    ['hang', 0, undef, 1, qr/^mpi_probe: no progress within 1 s: the deed$/m, qr/no progress within 1 s/],
-    ['hang', 1, undef, 1, qr/^mpi_probe: no progress within 1 s: the deed$/m, qr/no progress within 1 s/],
+    ['hang', 0, undef, 1, qr/^mpi_probe: no progress within 4 s: the deed$/m, qr/no progress within 4 s/],
+    ['hang', 1, undef, 1, qr/^mpi_probe: no progress within 4 s: the deed$/m, qr/no progress within 4 s/],
     ['wrong', 1, 1, 2, qr/^mpi_probe: rank 1 on \S+: data: wrong data: asked to$/m, qr/^wrong/],
     ['refuse', 0, 77, 1, qr/\Ampi_probe: asked to: refuse\z/, qr/./],
 );
+my @runs = map { told($_) } jobs_at_once(map {
+    [words("--do=$_->[0] --rank=$_->[1] --watchdog=" . ($_->[0] eq 'hang' ? 4 : 30))]
+} @deeds);
 for my $deed (@deeds) {
     my ($what, $rank, $status, $figures, $says, $ends) = @{$deed};
+    my $run = shift @runs;
     subtest "rank $rank: $what" => sub {
-        my $watchdog = $what eq 'hang' ? 1 : 30;
-        my $run = deed("--do=$what --rank=$rank --watchdog=$watchdog");
         if (defined $status) { is $run->{status}, $status, "exit status $status" }
         else { isnt $run->{status}, 0, 'exit status is not 0' }
         cmp_ok $run->{seconds}, '<', 100, 'within seconds';
@@ -83,17 +93,9 @@ for my $deed (@deeds) {
     };
 }
 
-subtest 'MPI that hangs in its end' => sub {
-    my $run = deed('--do=nothing', 'MPI_LATE=yes');
-    cmp_ok $run->{seconds}, '<', 100, 'the program ends';
-    is verdict($run), 'good', '... its record being whole';
-    like $run->{own}, qr/\Ampi_probe: MPI did not end within \d+ s/, '... and says so'
-        if library() =~ /\AOpen MPI/;    # hydra may lose what comes last
-};
-
 # A launcher that minds says so itself.
 subtest 'before MPI starts' => sub {
-    my $run = deed('--do=nothing --start-limit=1', 'MPI_EARLY=exit:1');
+    my $run = told(job_end($early));
     isnt $run->{status}, 0, 'a rank that ended: so does the job';
     cmp_ok $run->{seconds}, '<', 60, '... within seconds';
     like $run->{own}, qr/\Ampi_probe: (?:number 1, on \S+: )?no progress within [16] s: the start of MPI: .*--start-limit/,
@@ -110,18 +112,20 @@ subtest 'told to stop' => sub {
 };
 
 subtest 'refused before it starts' => sub {
-    my $run = deed('--nonsense');
+    my @runs = map { told($_) } jobs_at_once([words('--nonsense')], [words(q{}, undef, 3)],
+        [2, $program, '--record=/dev/full'], [2, $program, '--help']);
+    my $run = shift @runs;
     is $run->{status}, 2, 'a bad option: exit status 2';
     is $run->{own}, "mpi_probe: '--nonsense' is no option (see --help)", '... said once';
     is $run->{record}, undef, '... and no record';
-    $run = deed('', undef, 3);
+    $run = shift @runs;
     is $run->{status}, 2, 'an odd number of ranks: exit status 2';
     like $run->{own}, qr/\Ampi_probe: ranks: 3 found, an even number, 2 or more needed \(the launcher says 3, \w+\)\z/,
         '... with what the launcher says';
-    $run = job(2, $program, '--record=/dev/full');
+    $run = shift @runs;
     is $run->{status}, 99, 'a record that can not be written: 99';
     is scalar(() = $run->{err} =~ /^mpi_probe: /mg), 1, '... said once';
-    $run = job(2, $program, '--help');
+    $run = shift @runs;
     is $run->{status}, 0, '--help';
     is scalar(() = $run->{out} =~ /^usage:/mg), 1, '... printed once';
 };
@@ -144,6 +148,14 @@ subtest 'alone' => sub {
         'in a step of four: all sizes, and the cure' if library() =~ /MPICH/;
     $run = job(2, $program, '@', 'SLURM_NTASKS=4');
     is $run->{status}, 0, 'a job of another size than the allocation';
+};
+
+subtest 'MPI that hangs in its end' => sub {
+    my $run = told(job_end($late));
+    cmp_ok $run->{seconds}, '<', 100, 'the program ends';
+    is verdict($run), 'good', '... its record being whole';
+    like $run->{own}, qr/\Ampi_probe: MPI did not end within \d+ s/, '... and says so'
+        if library() =~ /\AOpen MPI/;    # hydra may lose what comes last
 };
 
 done_testing;

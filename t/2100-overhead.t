@@ -116,7 +116,7 @@ unlike $plot, qr/\bnan\b|\binf\b|functional only/, '... all of it numbers';
 is scalar(() = $plot =~ /<[^\/]/g), scalar(() = $plot =~ m{/>|</}g), '... and well-formed';
 
 # Options of old.
-$run = job(2, $program, '-r -n -v -m 1K -i 50 -t 2 -b 1.1 @');
+$run = job(2, $program, '-r -n -v -m 1K -i 50 -t 2 -b 1.1 --effort=1 @');
 whole($run, 'the original\'s options');
 unlike $run->{out}, qr/^msgsize/m, '-n: no header';
 my @steps = $run->{out} =~ /^(\d+) +[\d.]+ +[\d.]+$/mg;
@@ -131,7 +131,7 @@ like slurp('functional.svg') // q{}, qr/>functional only: not the required run</
 like +(Probe::lines($run, 'point'))[0], qr/ functional=yes /, '... and the record';
 
 # More pairs, both directions.
-$run = job(4, $program, '--both --pairs --sizes=8 -i 20 @');
+$run = job(4, $program, '--both --pairs --sizes=8 -i 20 --effort=0.5 @');
 whole($run, 'two pairs, both directions');
 like $run->{err}, qr/warning: 4 ranks on \d+ CPUs? of/, '... on too few CPUs' if `nproc` < 4;
 is scalar(() = $run->{out} =~ /^# msgsize 8: \d of 2 pairs$/mg), 2, 'the spread is printed';
@@ -143,7 +143,7 @@ my %doubled;
 $doubled{ keys_of($_) }++ for metrics($run);
 is scalar(grep { $_ > 1 } values %doubled), 0, '... under keys of its own';
 
-$run = job(2, $program, '--quiet -i 10 @');
+$run = job(2, $program, '--quiet -i 10 --effort=0.3 @');
 is $run->{out}, q{}, '--quiet prints nothing';
 
 done_testing;

@@ -8,7 +8,6 @@ use warnings;
 
 use FindBin;
 use Test::More;
-use Time::HiRes qw(time);
 
 use lib $FindBin::Bin;
 use Mpi;
@@ -51,10 +50,14 @@ for my $help (qw(-q --help)) {
 }
 
 # On all ranks alike.
-refused(job(2, $program, '--sizes=8,4'), 2, qr/--sizes: '4' does not come after/, 'falling sizes');
-refused(job(2, $program, '-r --both'), 2, qr/--recv: /, '-r --both');
-refused(job(2, $program, '-b 2'), 2, qr/--bthresh: 2 is not under --thresh, 1\.5/, 'thresholds');
-refused(job(3, $program, q{}), 2, qr/3 found, an even number/, 'three ranks');
+my @refused = (
+    [2, '--sizes=8,4', qr/--sizes: '4' does not come after/, 'falling sizes'],
+    [2, '-r --both', qr/--recv: /, '-r --both'],
+    [2, '-b 2', qr/--bthresh: 2 is not under --thresh, 1\.5/, 'thresholds'],
+    [3, q{}, qr/3 found, an even number/, 'three ranks'],
+);
+my @ended = jobs_at_once(map { [$_->[0], $program, $_->[1]] } @refused);
+refused(shift @ended, 2, @{$_}[2, 3]) for @refused;
 refused(alone($program, q{}), 2, qr/1 found, an even number.*no launcher/, 'one rank');
 
 # Singletons of the other library's launcher.
@@ -70,7 +73,7 @@ SKIP: {
 }
 
 # The knee that is never reached.
-my $run = job(2, $program, '-t 1e11 -i 1 @');
+my $run = job(2, $program, '-t 1e11 -i 1 --effort=0.5 @');
 is $run->{status}, 3, 'no knee: exit status 3';
 like $run->{out}, qr/^8 +1 +- +- +- +[\d.]+ +unstable$/m, '... the row says unstable';
 like $run->{err}, qr/msgsize=8 direction=send .*the knee was not reached: \d+ units of work/, '... and why';
@@ -78,27 +81,36 @@ is scalar(metrics($run)), 0, '... with no figure in the record';
 is Probe::line($run, 'end')->{status}, 'unstable', '... which is unstable';
 
 # A network of which nothing is known in the time that there is.
-my $start = time;
 $run = job(2, $program, '-i 1000000000 --effort=0.3 @');
 is $run->{status}, 3, 'more iterations than there is time for: exit status 3';
 like $run->{err}, qr/msgsize=8 direction=send .*(?:of 1000000000 iterations after \S+ s, and --effort|the knee was not reached|no knee that lasts)/,
     '... and why';
-cmp_ok time - $start, '<', 60, '... in bounded time';
+cmp_ok $run->{seconds}, '<', 60, '... in bounded time';
 
 # Faults of the job, and of the data.
 my $faulty = 't/programs/overhead_faulty';
 SKIP: {
     skip 'no faulty program' if missing($faulty);
-    $run = job(2, $faulty, '-i 10 @', 'MPI_FAULT=data:1');
+    # That a short effort leaves the overhead unknown makes no data right.
+    my @faults = (
+        ['-i 10 --effort=0.3', 'MPI_FAULT=data:1'],
+        ['-r -m 1 -i 10 --effort=0.3', 'MPI_FAULT=data:0'],
+        ['-m 256K -i 10 --effort=0.3', 'MPI_FAULT=middle:1'],
+        ['-m 100 -i 400 --effort=0.3', 'MPI_FAULT=middle:1 MPI_FAULT_CALL=30'],
+        map { ['--sizes=8,16 -i 20 --effort=0.5 --watchdog=3', "MPI_FAULT=$_ MPI_FAULT_BYTES=16"] }
+            qw(die:1 hang:1)
+    );
+    my @runs = jobs_at_once(map { [2, $faulty, "$_->[0] \@", $_->[1]] } @faults);
+    $run = shift @runs;
     is $run->{status}, 1, 'wrong data: exit status 1';
     like $run->{err}, qr/^mpi_overhead: data: wrong data: error [1-9]/m, '... and it is said';
     is Probe::line($run, 'end')->{status}, 'wrong', '... in the record too';
-    $run = job(2, $faulty, '-r -m 1 -i 10 @', 'MPI_FAULT=data:0');
+    $run = shift @runs;
     is $run->{status}, 1, 'one byte, received by the origin';
-    $run = job(2, $faulty, '-m 256K -i 10 @', 'MPI_FAULT=middle:1');
+    $run = shift @runs;
     is $run->{status}, 1, 'one byte in the middle of a long message that is timed';
     like $run->{err}, qr/^mpi_overhead: data: wrong data: error 1, tolerance 0$/m, '... it alone';
-    $run = job(2, $faulty, '-m 100 -i 400 @', 'MPI_FAULT=middle:1 MPI_FAULT_CALL=30');
+    $run = shift @runs;
     is $run->{status}, 1, 'or of a short one, with others behind it in the same sample';
     for my $stale ('-m 16K', '-r -m 4K') {
         my $rank = $stale =~ /-r/ ? 0 : 1;
@@ -106,14 +118,12 @@ SKIP: {
         is $run->{status}, 1, "$stale: one of a sample that did not come";
     }
     for my $fault (qw(die:1 hang:1)) {
-        $start = time;
-        $run = job(2, $faulty, '--sizes=8,16 -i 20 --watchdog=2 @',
-            "MPI_FAULT=$fault MPI_FAULT_BYTES=16");
+        $run = shift @runs;
         isnt $run->{status}, 0, "$fault: the job fails";
-        cmp_ok time - $start, '<', 150, '... within seconds';
+        cmp_ok $run->{seconds}, '<', 150, '... within seconds';
         isnt verdict($run), 'good', '... and its record is no measurement';
         is scalar(Probe::lines($run, 'point')), 1, '... but has the size that was finished';
-        like $run->{err}, qr/^mpi_overhead: (?:rank 1 on \S+: )?no progress within [27] s: msgsize=16 /m,
+        like $run->{err}, qr/^mpi_overhead: (?:rank 1 on \S+: )?no progress within [38] s: msgsize=16 /m,
             '... by its watchdog' if $fault =~ /hang/;
     }
 }

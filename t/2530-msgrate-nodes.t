@@ -18,11 +18,13 @@ my $program = 't/programs/msgrate_faulty';
 plan skip_all => missing($program) if missing($program);
 
 # MAP says on which node each rank is.
-sub on_nodes {
+sub words {
     my ($map, $options, $more) = @_;
     my $ranks = 1 + ($map =~ tr/,//);
-    return job($ranks, $program, "-c 4096 $options", "MPI_NODES=$map " . ($more // q{}));
+    return ($ranks, $program, "-c 4096 $options", "MPI_NODES=$map " . ($more // q{}));
 }
+
+sub on_nodes { return job(words(@_)) }
 
 # The record, held to what must hold on any machine: status and output.
 sub judged {
@@ -92,9 +94,9 @@ subtest 'placement' => sub {
         '0,1,1 -p 1'        => qr/n1 has 1 ranks? and n2 has 2: all nodes must have the same/,
         '0,1 -p 2'          => qr/-p 2: 2 distinct peers on other nodes need 3 nodes, and there are 2/,
     );
+    my @runs = jobs_at_once(map { [words(/(\S+) (.*)/)] } sort keys %refused);
     for my $what (sort keys %refused) {
-        my ($map, $options) = $what =~ /(\S+) (.*)/;
-        $run = on_nodes($map, $options);
+        $run = shift @runs;
         is $run->{status}, 2, "$what: exit 2" or diag $run->{err};
         like $run->{err}, $refused{$what}, '... and why';
     }

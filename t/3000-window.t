@@ -21,11 +21,13 @@ my $run = job(4, $program, '--step=333');
 is $run->{status}, 0, 'all kinds, all sizes: bytes are where they belong'
     or diag $run->{err};
 
-for my $past (['put-past', '1 bytes at 1000'], ['row-past', '1000 bytes at 1'],
+my @past = (['put-past', '1 bytes at 1000'], ['row-past', '1000 bytes at 1'],
     ['row-wraps', '18446744073709551615 bytes at 0'],
-    ['start-past', '2 bytes at 18446744073709551615']) {
+    ['start-past', '2 bytes at 18446744073709551615']);
+my @ended = jobs_at_once(map { [2, $program, "--bytes=1000 --do=$_->[0] \@"] } @past);
+for my $past (@past) {
     my ($deed, $what) = @{$past};
-    $run = job(2, $program, "--bytes=1000 --do=$deed \@");
+    $run = shift @ended;
     isnt $run->{status}, 0, "$deed: refused";
     like $run->{err}, qr/rank 1 on \S+: one-sided access to $what of rank 0: its window ends at 1000/,
         '... which names what, where, and the end';

@@ -23,16 +23,19 @@ plan skip_all => missing($program) if missing($program);
 sub faulty {
     my ($fault, $options) = @_;
 
-    return job(2, $program, "--tasks=1 --trials=2 $options \@", "RMA_FAULT=$fault");
+    return [2, $program, "--tasks=1 --trials=2 $options \@", "RMA_FAULT=$fault"];
 }
 
 # The operation, the size, the fault: a stamp that is wrong, what lies between
 # the stamps, what is left from the trial before, or from the first. More of
 # them: 3090.
-for my $fault (['put', 1000, 'middle'], ['get', 1000, 'last'], ['put', 64, 'skip'],
-    ['put', 1000, 'ends']) {
+my @faults = (['put', 1000, 'middle'], ['get', 1000, 'last'], ['put', 64, 'skip'],
+    ['put', 1000, 'ends']);
+my @runs = jobs_at_once(
+    map { faulty("$_->[2]:$_->[0]", "--size=$_->[1] --operation=$_->[0]") } @faults);
+for my $fault (@faults) {
     my ($operation, $size, $kind) = @{$fault};
-    my $run = faulty("$kind:$operation", "--size=$size --operation=$operation");
+    my $run = shift @runs;
 
     is $run->{status}, 1, "$operation of $size bytes, $kind: wrong data"
         or diag $run->{err};
@@ -43,7 +46,7 @@ for my $fault (['put', 1000, 'middle'], ['get', 1000, 'last'], ['put', 64, 'skip
 
 # Windows whose size is no multiple of 16: see 3000-window.t.
 if (library() =~ /\AMPICH 4\.0/) {
-    is faulty('unpad', '--size=64K --bidirectional')->{status}, 1,
+    is job(@{faulty('unpad', '--size=64K --bidirectional')})->{status}, 1,
         'MPICH 4.0 puts the data of an unpadded window in a wrong place, which is seen';
 }
 

@@ -17,6 +17,12 @@ use Probe;
 my $program = 't/programs/indexgather_faulty';
 plan skip_all => missing($program) if missing($program);
 
+# What ends badly waits for its launcher, while others work.
+my $large = job_start('large', 2, 'commbw/indexgather', '--table=1T @');
+my $wrong = job_start('wrong', 2, $program,
+    '--mode=all --table=100 --updates=2000 --trials=1 --tasks=1 --buffer=64 @',
+    'MPI_WORD=table:1:2');
+
 # The accesses of a mode, local and remote, as its check tells them.
 sub accesses {
     my ($run, $mode) = @_;
@@ -89,7 +95,7 @@ subtest 'refusals' => sub {
         is $run->{status}, 2, "$options: exit 2";
         like $run->{err}, $bad{$options}, '... by name';
     }
-    my $run = job(2, 'commbw/indexgather', '--table=1T @');
+    my $run = job_end($large);
     is $run->{status}, 99, 'more than there is memory for: exit 99';
     like $run->{err}, qr/table and messages take \S+ TiB a rank: .* may be had/, '... says how much';
     is Probe::line($run, 'end')->{status}, 'failed', '... in the record too';
@@ -98,9 +104,7 @@ subtest 'refusals' => sub {
 # One word of the table that is wrong when all is gathered; what else may go
 # wrong is in another test, which takes longer.
 subtest 'one wrong word' => sub {
-    my $run = job(2, $program,
-        '--mode=all --table=100 --updates=2000 --trials=1 --tasks=1 --buffer=64 @',
-        'MPI_WORD=table:1:2');
+    my $run = job_end($wrong);
     is $run->{status}, 1, 'wrong data';
     for my $mode (qw(ordered unordered aggregated)) {
         like $run->{err},

@@ -17,6 +17,13 @@ use Probe;
 my $program = 't/programs/ra_faulty';
 plan skip_all => missing($program) if missing($program);
 
+# What ends badly waits for its launcher, while others work.
+my @of = ('--mode=rmo --table=64K --updates=512 --trials=1 --tasks=1 @');
+my $odd = job_start('odd', 2, 'commbw/ra', '--table=1000');
+my $wrong = job_start('wrong', 2, $program,
+    '--mode=aggregated --table=64 --updates=3000 --trials=1 --tasks=1 @', 'MPI_WORD=table:1:8');
+my $lost = job_start('lost', 2, $program, @of, 'MPI_WORD=put:0:0');
+
 subtest 'all modes' => sub {
     my $run = job(2, 'commbw/ra', '--mode=all --table=4K --trials=3 --tasks=1 @');
     is $run->{status}, 0, 'two ranks' or diag $run->{err};
@@ -60,7 +67,7 @@ subtest 'refusals' => sub {
         my $run = alone('commbw/ra', $options);
         is $run->{status}, 2, "$options: exit 2";
     }
-    my $run = job(2, 'commbw/ra', '--table=1000');
+    my $run = job_end($odd);
     is $run->{status}, 2, 'a table of 1000 words: exit 2';
     like $run->{err}, qr/--table=1000: no power of 2/, '... and why';
 };
@@ -68,8 +75,7 @@ subtest 'refusals' => sub {
 # Of a table of which one word is more than 1 %; what else may go wrong is in
 # another test, which takes longer.
 subtest 'one wrong word' => sub {
-    my $run = job(2, $program,
-        '--mode=aggregated --table=64 --updates=3000 --trials=1 --tasks=1 @', 'MPI_WORD=table:1:8');
+    my $run = job_end($wrong);
     is $run->{status}, 1, 'wrong data';
     like $run->{err}, qr/aggregated\.data: wrong data: .*tolerance/, '... it says';
     is Probe::line($run, 'end')->{status}, 'wrong', '... as its end line does';
@@ -79,9 +85,8 @@ subtest 'one wrong word' => sub {
 
 # Fewer updates than 1 % of the entries: all of them lost is no race.
 subtest 'few updates' => sub {
-    my @of = ('--mode=rmo --table=64K --updates=512 --trials=1 --tasks=1 @');
     is job(2, $program, @of)->{status}, 0, 'of 512 updates none is lost';
-    my $run = job(2, $program, @of, 'MPI_WORD=put:0:0');
+    my $run = job_end($lost);
     is $run->{status}, 1, 'of all that one rank puts nothing comes: wrong data' or diag $run->{out};
     like $run->{err}, qr/rmo\.data: wrong data/, '... it says';
 };

@@ -20,6 +20,11 @@ plan skip_all => missing($program) if missing($program);
 my @KERNELS = qw(copy scale add triad);
 my $FEW = '--elements=200K --repetitions=5 --threads=1';
 
+# What ends badly waits for its launcher, while others work.
+my $wrong = job_start('wrong', 2, $program, "$FEW \@", 'MPI_ARRAY=2:1:20');
+my $odd = job_start('odd', 1, 'commbw/jobstream',
+    '--write-allocate=yes --stores=nontemporal --elements=1K');
+
 subtest 'two ranks' => sub {
     my $run = job(2, 'commbw/jobstream', "$FEW \@");
     is $run->{status}, 0, 'two ranks' or diag $run->{err};
@@ -48,12 +53,12 @@ subtest 'one rank' => sub {
         '... with the fetch of written lines counted, where stores are regular';
     $run = alone('commbw/jobstream', '--repetitions=1');
     is $run->{status}, 2, 'one pass is refused';
-    $run = job(1, 'commbw/jobstream', '--write-allocate=yes --stores=nontemporal --elements=1K');
+    $run = job_end($odd);
     isnt $run->{status}, 0, 'to count what non-temporal stores do not fetch is refused';
 };
 
 subtest 'a wrong element' => sub {
-    my $run = job(2, $program, "$FEW \@", 'MPI_ARRAY=2:1:20');
+    my $run = job_end($wrong);
     is $run->{status}, 1, 'wrong data on rank 1';
     like $run->{err}, qr/\.data: wrong data/, '... it says';
     is Probe::line($run, 'end')->{status}, 'wrong', '... as its end line does';

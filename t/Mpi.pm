@@ -7,15 +7,15 @@ package Mpi;
 use strict;
 use warnings;
 
-use Cwd qw(abs_path);
+use Cwd qw(abs_path getcwd);
 use Exporter qw(import);
-use File::Basename qw(dirname);
+use File::Basename qw(basename dirname);
 use FindBin;
 use lib $FindBin::Bin;
 use Probe;
 
-our @EXPORT = qw(alone job judged keys_of launcher library metrics missing program
-    slurp source);
+our @EXPORT = qw(alone job job_end job_start jobs_at_once judged keys_of launcher
+    library metrics missing program slurp source);
 
 my $source = $ENV{ASSAY_SRCDIR} || abs_path(dirname(__FILE__) . '/..');
 my $build = $ENV{ASSAY_BUILDDIR} || $source;
@@ -28,6 +28,8 @@ delete @ENV{grep {/^(?:SLURM|FLUX|PMI|PMIX|OMPI|MPIEXEC|HYDRA|MPIR_CVAR)_/} keys
 # Ranks that wait give way to those that work: there may be more than CPUs.
 $ENV{OMPI_MCA_mpi_yield_when_idle} = 1;
 $ENV{"OMPI_ALLOW_RUN_AS_ROOT$_"} = 1 for q{}, '_CONFIRM';
+
+$ENV{OMPI_MCA_mca_base_component_path} = $_ for _spared_plugins();
 
 # MPI libraries leak by themselves; the serial tests look for leaks of ours.
 $ENV{ASAN_OPTIONS} = join q{:}, $ENV{ASAN_OPTIONS} // (), 'detect_leaks=0';
@@ -43,6 +45,25 @@ sub _variable {
 }
 
 sub library { return _variable('MPI_LIBRARY') }
+
+# Open MPI loads all its plug-ins to name the transport, and the libraries of
+# InfiniPath and Omni-Path below some of them measure the clock whenever they are
+# loaded: four times 0.1 s of sleep a start. Where there is no such adapter they
+# are left out, and nothing else is chosen. Returns the folder of the others.
+sub _spared_plugins {
+    return if library() !~ /\AOpen MPI/ || glob '/sys/class/infiniband/*';
+    my $info = dirname(_variable('MPIRUN')) . '/ompi_info';
+    return if !-x $info;
+    local $ENV{OMPI_MCA_mca_base_component_path} = '/nonexistent';
+    my ($folder) = qx('$info' --parsable --path pkglibdir 2>/dev/null)
+        =~ /^path:pkglibdir:(.+)$/m or return;
+    my @plugins = glob "'$folder'/mca_*.so";
+    my @spared = grep { !/mca_(?:mtl_psm2?|mtl_ofi|btl_ofi)\.so\z/ } @plugins;
+    return if @spared == @plugins;
+    mkdir 'plugins';
+    symlink $_, 'plugins/' . basename($_) for @spared;
+    return getcwd() . '/plugins';
+}
 
 # The folder and name of a program, "smb/msgrate".
 sub program { return "$build/$_[0]" }
@@ -67,19 +88,35 @@ sub missing {
 # Run the program under the launcher, or without: OPTIONS are the words of a
 # shell, in which @ stands for a record. SETTING, words before the launcher's,
 # may set variables.
-sub job {
+sub job { return probe(_job(@_)) }
+
+sub _job {
     my ($ranks, $name, $options, $setting) = @_;
     my $words = join q{ }, launcher($ranks);
 
-    return alone($name, $options, ($setting // q{}) . " timeout -k 5 @{[LIMIT]} $words");
+    return _alone($name, $options, ($setting // q{}) . " timeout -k 5 @{[LIMIT]} $words");
 }
 
-sub alone {
+sub alone { return probe(_alone(@_)) }
+
+sub _alone {
     my ($name, $options, $before) = @_;
     my $path = program($name);
 
-    return probe(($before // q{}) . " '$path' $options </dev/null");
+    return ($before // q{}) . " '$path' $options </dev/null";
 }
+
+# Jobs that wait more than they work, each given as job() takes it, at once.
+sub jobs_at_once { return at_once(map { _job(@{$_}) } @_) }
+
+# One that runs in a folder of its own until job_end() waits for it.
+sub job_start {
+    my ($folder, @job) = @_;
+
+    return [probe_start(_job(@job), $folder), $folder];
+}
+
+sub job_end { return probe_end(@{$_[0]}) }
 
 # The fields of all metric lines of a name (or all), as hashes.
 sub metrics {

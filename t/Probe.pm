@@ -9,12 +9,14 @@ use Cwd qw(abs_path);
 use Exporter qw(import);
 use File::Basename qw(dirname);
 use File::Temp qw(tempdir);
+use Time::HiRes qw(time);
 
-our @EXPORT = qw(line lines probe probe_end probe_path probe_start slurp
+our @EXPORT = qw(at_once line lines probe probe_end probe_path probe_start slurp
     verdict);
 
 my $source = $ENV{ASSAY_SRCDIR} || abs_path(dirname(__FILE__) . '/..');
 my $build = $ENV{ASSAY_BUILDDIR} || $source;
+my %begun;    # by process
 my $dir = tempdir('probe-XXXXXX', TMPDIR => 1, CLEANUP => 1);
 
 unshift @INC, "$source/harness";
@@ -36,38 +38,51 @@ sub slurp {
 
 # Run the shell command, in which PROBE stands for the probe, and every @ for
 # a record that does not exist yet.  Returns a hash of exit status (128 + n
-# for signal n), stdout, stderr and record (undef if there is none).
+# for signal n), stdout, stderr, record (undef if there is none), and seconds.
 sub probe {
     my ($command) = @_;
     return probe_end(probe_start($command));
 }
 
-# The two halves of it: the first returns the process.
+# The two halves of it: the first returns the process. With a folder, which is
+# made, it runs there: so several can be started before the first has ended.
 sub probe_start {
-    my ($command) = @_;
+    my ($command, $folder) = @_;
     my $path = probe_path();
 
-    unlink qw(record out err);
+    mkdir $folder if defined $folder;
+    unlink map { _in($folder, $_) } qw(record out err);
     $command =~ s/PROBE/'$path'/g;
     $command =~ s/\@/--record=record/g;
     my $pid = fork;
     defined $pid or die "fork: $!";
+    $begun{$pid} = time;
     return $pid if $pid;
+    chdir $folder or die if defined $folder;
     open STDOUT, '>', 'out' or die;
     open STDERR, '>', 'err' or die;
     exec '/bin/sh', '-c', $command or die;
 }
 
 sub probe_end {
-    my ($pid) = @_;
+    my ($pid, $folder) = @_;
 
     waitpid $pid, 0;
     return {
-        status => $? & 127 ? 128 + ($? & 127) : $? >> 8,
-        out    => scalar slurp('out'),
-        err    => scalar slurp('err'),
-        record => scalar slurp('record'),
+        status  => $? & 127 ? 128 + ($? & 127) : $? >> 8,
+        seconds => time - delete $begun{$pid},
+        map { ($_ => scalar slurp(_in($folder, $_))) } qw(out err record),
     };
+}
+
+sub _in { return defined $_[0] ? "$_[0]/$_[1]" : $_[1] }
+
+# Run several commands, which spend their time waiting, at once: what each left.
+sub at_once {
+    my @commands = @_;
+    my @pids = map { probe_start($commands[$_], "at_once$_") } 0 .. $#commands;
+
+    return map { probe_end($pids[$_], "at_once$_") } 0 .. $#commands;
 }
 
 # The lines of a kind in a record.
