@@ -72,10 +72,12 @@ for my $batch (
 }
 
 SKIP: {
-    skip 'no shellcheck here', 1 if !in_path('shellcheck');
+    skip 'no shellcheck here', 2 if !in_path('shellcheck');
     my $names = join ' ', map {"'$_->[0]'"} grep { $_->[0] !~ m{^t/data/} } @scripts;
     my $said = qx(cd '$source' && shellcheck -x $names 2>&1);
     is( $said, '', 'shellcheck finds nothing' );
+    isnt( qx(printf '#!/bin/sh\nif [[ a == b ]]; then :; fi\n' | shellcheck - 2>&1),
+        '', '... and would find what is not POSIX' );
 }
 
 done_testing();

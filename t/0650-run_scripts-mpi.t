@@ -400,12 +400,6 @@ subtest 'options, headers' => sub {
     }
     like +(run_command("$tree->{scripts}/run_stream", $_, '-n'))[2], qr/no such option/,
         "run_stream knows no $_" for '-p', '--functional', '--as-root';
-    SKIP: {
-        skip 'no shellcheck', 1 if !grep { -x "$_/shellcheck" } split /:/, $ENV{PATH};
-        my ($status, $out) = run_command('/bin/sh', '-c',
-            'cd "$0" && shellcheck -x run_scripts/*.sh run_scripts/*.in', source_dir());
-        is "$status$out", '0', 'shellcheck has nothing to say';
-    }
 };
 
 # The launcher of this build, and a rank that never comes back.
