@@ -488,8 +488,8 @@ assay_step_hangs() {
         [ -n "${OMPI_ALLOW_RUN_AS_ROOT:-}" ] || return 1
     mpirun=${ASSAY_MPIRUN:-$assay_mpirun}
     command -v "${mpirun:-/}" >/dev/null || return 1
-    case $(srun --version 2>&1 </dev/null) in
-    'slurm 22.'* | 'slurm 21.'* | 'slurm 20.'* | 'slurm 1'*) return 0 ;;
+    case $(srun --version 2>/dev/null </dev/null) in
+    'slurm'*' 22.'* | 'slurm'*' 2'[01].* | 'slurm'*' 1'[0-9].*) return 0 ;;
     esac
     return 1
 }

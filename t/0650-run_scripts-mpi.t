@@ -48,7 +48,7 @@ script("$bin/launcher", <<'END');
 words="${0##*/} $*"
 for word; do
     case $word in
-    --version) echo "slurm ${SLURM_VERSION-23.11.4}"; exit ;;
+    --version) echo "slurm-wlm ${SLURM_VERSION-23.11.4}"; exit ;;
     --mpi=list) echo "MPI plugin types are..."; printf '%s\n' ${PLUGINS-none pmix pmi2}; exit ;;
     */programs/*) break ;;
     esac
@@ -199,6 +199,7 @@ subtest 'named nodes' => sub {
         '... by mpirun, where a step on some nodes may hang';
     like command({%old, SLURM_PMIX_FENCE => 'mixed'}, $overhead), qr/\Asrun /, '... unless told otherwise';
     like command({%old, ASSAY_SRUN_MPI => 'pmix'}, $overhead), qr/\Asrun /, '... or by the plugin';
+    like command({%old, SLURM_VERSION => '23.02.1'}, $overhead), qr/\Asrun /, '... nor by later versions';
     delete $old{ASSAY_NODES};
     like command(\%old, $msgrate), qr/\Asrun /, '... not on all nodes';
     is command({%{slurm('n[1-8]', '24(x8)')}, ASSAY_NODES => 'n5,n3', PLUGINS => 'none'}, $overhead)
