@@ -52,6 +52,47 @@ static double quartile(const double *x, size_t n, unsigned numerator)
     return x[place] * (1 - part) + x[place + 1] * part;
 }
 
+/* Mean, corrected once for what the sum lost. */
+static double mean_of(const double *x, size_t n)
+{
+    double sum = 0, lost = 0, mean;
+
+    for (size_t i = 0; i < n; i++)
+        sum += x[i] / (double)n;
+    mean = sum;
+    for (size_t i = 0; i < n; i++)
+        lost += (x[i] - mean) / (double)n;
+    return mean + lost;
+}
+
+static double sd_of(const double *x, size_t n, double mean)
+{
+    double sum = 0;
+
+    if (n < 2)
+        return 0;
+    for (size_t i = 0; i < n; i++)
+        sum += (x[i] - mean) * (x[i] - mean);
+    return sqrt(sum / (double)(n - 1));
+}
+
+/* x, which is sorted, becomes the sorted deviations. */
+static double mad_of(double *x, size_t n, double median)
+{
+    for (size_t i = 0; i < n; i++)
+        x[i] = x[i] > median ? x[i] - median : median - x[i];
+    qsort(x, n, sizeof(*x), compare);
+    return quartile(x, n, 2);
+}
+
+static bool all_finite(const struct assay_stats *s)
+{
+    return assay_finite(&s->q1) && assay_finite(&s->median) &&
+           assay_finite(&s->q3) && assay_finite(&s->mean) &&
+           assay_finite(&s->sd) && assay_finite(&s->mad) &&
+           assay_finite(&s->cv);
+}
+
 int assay_stats(const double *x, size_t n, struct assay_stats *out)
 {
     struct assay_stats s = {.n = n};
@@ -64,7 +105,15 @@ int assay_stats(const double *x, size_t n, struct assay_stats *out)
     s.q1 = quartile(copy, n, 1);
     s.median = quartile(copy, n, 2);
     s.q3 = quartile(copy, n, 3);
+    s.mean = mean_of(copy, n);
+    s.sd = sd_of(copy, n, s.mean);
+    s.cv = s.mean == 0 ? 0 : s.sd / fabs(s.mean);
+    s.mad = mad_of(copy, n, s.median);
     free(copy);
+    if (!all_finite(&s)) {
+        errno = EDOM; /* a spread beyond what a double holds */
+        return -1;
+    }
     *out = s;
     return 0;
 }

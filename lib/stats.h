@@ -7,6 +7,9 @@
 struct assay_stats {
     size_t n;
     double min, q1, median, q3, max; /* quartiles interpolate: type 7 */
+    double mean, sd;                 /* sd with n - 1; 0 for n = 1 */
+    double mad;                      /* median |x - median|, not scaled */
+    double cv;                       /* sd / |mean|; 0 where mean is 0 */
 };
 
 /* Summarise x[0..n-1]. Returns 0; or -1 with errno EINVAL for n = 0, EDOM

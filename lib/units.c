@@ -1,4 +1,4 @@
-/* units.c - names of units, and numbers in and out of text. */
+/* units.c - units of records, and numbers in and out of text. */
 #include "config.h"
 
 #include <errno.h>
@@ -16,62 +16,112 @@ enum {
     KILO = 4,    /* K for 1000 too, where no Ki could be meant */
 };
 
+/* Sizes are whole numbers of the smallest unit, so that no conversion starts
+ * from a rounded one. */
 static const struct unit {
-    const char *name;
+    const char *name, *dimension;
+    double size;
     unsigned prefixes;
 } units[] = {
-    {"ns", 0},
-    {"us", 0},
-    {"ms", 0},
-    {"s", 0},
-    {"%", 0},
-    {"x", 0},
-    {"ratio", 0},
-    {"entries", 0},
-    {"iterations", 0},
-    {"count", 0},
-    {"B", DECIMAL | BINARY},
-    {"B/s", DECIMAL | BINARY},
-    {"msg/s", DECIMAL | KILO},
-    {"op/s", DECIMAL | KILO},
-    {"FLOP/s", DECIMAL | KILO},
-    {"UPS", DECIMAL | KILO},
+    {"ns", "time", 1, 0},
+    {"us", "time", 1e3, 0},
+    {"ms", "time", 1e6, 0},
+    {"s", "time", 1e9, 0},
+    {"%", "ratio", 1, 0},
+    {"x", "ratio", 100, 0},
+    {"ratio", "ratio", 100, 0},
+    {"entries", "entries", 1, 0},
+    {"iterations", "iterations", 1, 0},
+    {"count", "count", 1, 0},
+    {"B", "size", 1, DECIMAL | BINARY},
+    {"B/s", "data rate", 1, DECIMAL | BINARY},
+    {"msg/s", "message rate", 1, DECIMAL | KILO},
+    {"op/s", "operation rate", 1, DECIMAL | KILO},
+    {"FLOP/s", "compute rate", 1, DECIMAL | KILO},
+    {"UPS", "update rate", 1, DECIMAL | KILO},
 };
 
 static const struct prefix {
     const char *text;
+    double size;
     unsigned kind;
 } prefixes[] = {
-    {"k", DECIMAL}, {"K", KILO},    {"M", DECIMAL}, {"G", DECIMAL},
-    {"T", DECIMAL}, {"P", DECIMAL}, {"Ki", BINARY}, {"Mi", BINARY},
-    {"Gi", BINARY}, {"Ti", BINARY}, {"Pi", BINARY},
+    {"", 1, ~0u},
+    {"k", 1e3, DECIMAL},
+    {"K", 1e3, KILO},
+    {"M", 1e6, DECIMAL},
+    {"G", 1e9, DECIMAL},
+    {"T", 1e12, DECIMAL},
+    {"P", 1e15, DECIMAL},
+    {"Ki", 1024.0, BINARY},
+    {"Mi", 1048576.0, BINARY},
+    {"Gi", 1073741824.0, BINARY},
+    {"Ti", 1099511627776.0, BINARY},
+    {"Pi", 1125899906842624.0, BINARY},
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Are the first n bytes of text nothing, or a prefix of one of these kinds? */
-static bool is_prefix(const char *text, size_t n, unsigned kinds)
+static const struct prefix *prefix_of(const char *text, const struct unit *unit)
 {
-    for (size_t i = 0; i < COUNT(prefixes); i++)
-        if ((prefixes[i].kind & kinds) && strlen(prefixes[i].text) == n &&
-            strncmp(text, prefixes[i].text, n) == 0)
-            return true;
-    return n == 0;
+    size_t length = strlen(text), tail = strlen(unit->name);
+
+    if (length < tail || strcmp(text + length - tail, unit->name) != 0)
+        return NULL;
+    for (size_t i = 0; i < COUNT(prefixes); i++) {
+        const struct prefix *p = &prefixes[i];
+
+        if (i > 0 && !(p->kind & unit->prefixes))
+            continue;
+        if (strlen(p->text) == length - tail &&
+            strncmp(text, p->text, length - tail) == 0)
+            return p;
+    }
+    return NULL;
+}
+
+/* The unit and its whole size, prefix and all; NULL if unknown. */
+static const struct unit *unit_find(const char *text, double *size)
+{
+    for (size_t i = 0; i < COUNT(units); i++) {
+        const struct prefix *p = prefix_of(text, &units[i]);
+
+        if (p) {
+            *size = p->size * units[i].size;
+            return &units[i];
+        }
+    }
+    return NULL;
 }
 
 bool assay_unit_known(const char *unit)
 {
-    size_t length = strlen(unit);
+    double size;
 
-    for (size_t i = 0; i < COUNT(units); i++) {
-        size_t tail = strlen(units[i].name);
+    return unit_find(unit, &size) != NULL;
+}
 
-        if (length >= tail &&
-            strcmp(unit + length - tail, units[i].name) == 0 &&
-            is_prefix(unit, length - tail, units[i].prefixes))
-            return true;
+int assay_unit_convert(double value, const char *from, const char *to,
+                       double *out)
+{
+    double a, b, result;
+    const struct unit *one = unit_find(from, &a), *other = unit_find(to, &b);
+
+    if (!one || !other) {
+        errno = EINVAL;
+        return -1;
     }
-    return false;
+    if (strcmp(one->dimension, other->dimension) != 0) {
+        errno = EDOM;
+        return -1;
+    }
+    result = a >= b ? value * (a / b) : value / (b / a);
+    if (!assay_finite(&result)) {
+        errno = ERANGE;
+        return -1;
+    }
+    *out = result;
+    return 0;
 }
 
 /* The digits at *text as a number; *text is moved past them. */

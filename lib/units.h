@@ -9,8 +9,14 @@
 #include <stdint.h>
 
 /* Is it a unit that a reader of records can convert? The list is the one of
- * the harness, which does so; t/data/units.tsv holds both to it. */
+ * harness/Assay/Units.pm, held against t/data/units.tsv. */
 bool assay_unit_known(const char *unit);
+
+/* Convert value between two units of one dimension. Returns 0; or -1 with
+ * errno EINVAL for an unknown unit, EDOM for units of two dimensions, ERANGE
+ * where the result is not finite. */
+int assay_unit_convert(double value, const char *from, const char *to,
+                       double *out);
 
 /* Whole-string parsers: leading or trailing junk, a sign where none makes
  * sense, overflow and emptiness are errors. Return 0; or -1 with errno EINVAL

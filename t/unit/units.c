@@ -3,10 +3,40 @@
 
 #include <errno.h>
 #include <locale.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "lib/units.h"
 #include "t/unit/tap.h"
+
+static void table_row(const char *name, const char *dimension, double size)
+{
+    static const struct {
+        const char *dimension, *unit;
+    } smallest[] = {{"time", "ns"},
+                    {"ratio", "%"},
+                    {"entries", "entries"},
+                    {"iterations", "iterations"},
+                    {"count", "count"},
+                    {"size", "B"},
+                    {"data rate", "B/s"},
+                    {"message rate", "msg/s"},
+                    {"operation rate", "op/s"},
+                    {"compute rate", "FLOP/s"},
+                    {"update rate", "UPS"}};
+
+    ok(assay_unit_known(name), "%s is known", name);
+    for (size_t i = 0; i < sizeof(smallest) / sizeof(smallest[0]); i++) {
+        double value = -1;
+        int status = assay_unit_convert(3, name, smallest[i].unit, &value);
+
+        if (strcmp(dimension, smallest[i].dimension) == 0)
+            ok(status == 0 && value == 3 * size, "3 %s is %.0f %s", name,
+               3 * size, smallest[i].unit);
+        else if (status == 0 || errno != EDOM || value != -1)
+            ok(false, "%s is no %s", name, smallest[i].dimension);
+    }
+}
 
 /* The same table that the judge's tests read. */
 static void table(void)
@@ -21,24 +51,60 @@ static void table(void)
     if (!ok(f != NULL, "t/data/units.tsv is there"))
         return;
     while (fgets(line, sizeof(line), f)) {
+        char *name = strtok(line, "\t"), *dimension = strtok(NULL, "\t");
+        char *size = strtok(NULL, "\n");
+
         if (*line == '#')
             continue;
-        line[strcspn(line, "\t")] = '\0';
-        ok(assay_unit_known(line), "%s is known", line);
+        table_row(name, dimension, strtod(size, NULL));
         rows++;
     }
     fclose(f);
     ok(rows >= 60, "%u units", rows);
 }
 
-static void unknown(void)
+static void convert(void)
 {
-    static const char *const bad[] = {
-        "",    " ",   "KB/s", "mb/s", "MB/S",    "MB/s ", "Mb/s",
-        "kkB", "Kis", "ks",   "M%",   "Kimsg/s", "/s",    "k"};
+    static const struct {
+        double value;
+        const char *from, *to;
+        double want;
+    } rows[] = {{100293.1, "MB/s", "MB/s", 100293.1},
+                {25, "GB/s", "MB/s", 25000},
+                {1, "GiB/s", "MB/s", 1073.741824},
+                {1048576, "B/s", "MiB/s", 1},
+                {1.5, "us", "ns", 1500},
+                {2, "us", "s", 2e-6},
+                {0.6, "us", "us", 0.6},
+                {1.2, "x", "%", 120},
+                {2.5, "Mmsg/s", "msg/s", 2500000},
+                {0.13, "GUPS", "MUPS", 130},
+                {-4, "ms", "us", -4000}};
+    static const char *const unknown[] = {
+        "",    " ",   "KB/s", "mb/s", "MB",      "MB/S", "MB/s ", "Mb/s",
+        "kkB", "Kis", "ks",   "M%",   "Kimsg/s", "/s",   "k"};
+    double value = -1;
 
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-        ok(!assay_unit_known(bad[i]), "'%s' is no unit", bad[i]);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        ok(assay_unit_convert(rows[i].value, rows[i].from, rows[i].to,
+                              &value) == 0,
+           "%g %s to %s", rows[i].value, rows[i].from, rows[i].to);
+        is_near(value, rows[i].want, 1e-15 * fabs(rows[i].want), "its value");
+    }
+    for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++) {
+        bool size = strcmp(unknown[i], "MB") == 0;
+
+        value = -1;
+        ok(assay_unit_convert(1, unknown[i], "MB/s", &value) < 0 &&
+               errno == (size ? EDOM : EINVAL) && value == -1,
+           "'%s' is no data rate", unknown[i]);
+        ok(assay_unit_known(unknown[i]) == size, "'%s' is %sknown", unknown[i],
+           size ? "" : "un");
+    }
+    ok(assay_unit_convert(1, "MB/s", "fast", &value) < 0 && errno == EINVAL,
+       "nor can a rate become one of an unknown unit");
+    ok(assay_unit_convert(1e308, "PB/s", "B/s", &value) < 0 && errno == ERANGE,
+       "an infinite result is refused");
 }
 
 static void counts(void)
@@ -214,7 +280,7 @@ static void locales(void)
 int main(void)
 {
     table();
-    unknown();
+    convert();
     counts();
     sizes();
     reals();
