@@ -56,7 +56,12 @@ cmp_ok($steady->{value}, '>', 1.5 * $cold->{value}, 'cold is slower than steady'
 my ($converged) = metric($run, 'converged');
 cmp_ok($converged->{value}, '>=', 1, 'it takes an iteration to converge');
 my ($migrated) = metric($run, 'migrated');
-cmp_ok($migrated->{value}, '>', $cold->{value} * 0.5, 'migrated: of the same order');
+my @times = map { $_->{value} } @iterations;
+my @half = sort { $a <=> $b } @times[10 .. 19];
+my $beyond = -$converged->{value} * ($half[4] + $half[5]) / 2;
+$beyond += $_ for @times[0 .. $converged->{value} - 1];
+cmp_ok(abs($migrated->{value} * $beyond / 16.777216 - 1), '<', 1e-6,
+    'migrated: the bytes over what the first took beyond steady ones');
 is($steady->{n}, 10, 'steady is of the last half');
 is($steady->{value}, $steady->{median}, 'and its median');
 for my $name (qw(fill device copy writeback total lost steady_share)) {
