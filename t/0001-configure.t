@@ -187,6 +187,21 @@ for my $hipcc ( 'exit 1', 'echo noise; echo noise >&2; exit 0' ) {
         '... saying why' );
 }
 
+# What a hipcc does not know is left out, and named.
+{
+    my $fake = sub {
+        script( "$_[0]/hipcc",
+            'case "$*" in *gfx950*) exit 1 ;; esac; cc -x c -c /dev/null -o conftest.o' );
+    };
+    ( $status, $text ) = configure( $fake, @quick[ 1, 2 ], @only, 'HIPCC=./hipcc',
+        'HIP_ARCHS=gfx908,gfx950' );
+    SKIP: {
+        skip 'no HIP library here', 1 if $text =~ /^ +HIP +no: .*does not link/m;
+        like( $text, qr{^ +HIP +\S.* \(\./hipcc, gfx908; it knows not: gfx950\)$}m,
+            'a GPU that hipcc does not know is named' );
+    }
+}
+
 # The installed command looks for its modules beside its own folder.
 ( $status, $text ) = configure( undef, @quick, @only, '--datadir=/elsewhere' );
 isnt( $status, 0, 'folders in which assay would not find itself are refused' );

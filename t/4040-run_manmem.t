@@ -67,6 +67,11 @@ subtest 'verdicts' => sub {
     ($status, $said) = run_manmem('two', {FAKE => 'devices=2'}, '--', $fake, @shape);
     is $status, 0, 'two devices: pass' or diag $said;
     is scalar(lines_of($said, qr/^ok .* manmem\.cold /)), 4, '... each, alone and at once';
+    ($status, $said) = run_manmem('two', {FAKE => 'nodevice'}, '--devices=3', '--', $fake, @shape);
+    is $status, 0, '... and a third that is not there: NOTRUN, which is no failure' or diag $said;
+    (undef, my $page) = run_command(build_dir() . '/harness/assay', 'report', 'two');
+    like $page, qr/<p>24 PASS, 12 NOTRUN \(exit status 0\)/, '... nor "all pass" on the page';
+    like $page, qr/all with .*bytes=16384 .*dimensions=32,2,64/, '... which says once what all have';
     ($status, $said) = run_manmem('wrong', {FAKE => 'wrong=3'}, '--', $fake, @shape);
     is $status, 3, 'wrong sums: INVALID';
     ($status, $said) = run_manmem('none', {FAKE => 'nodevice'}, '--', $fake, @shape);

@@ -61,6 +61,7 @@ subtest 'the page' => sub {
         skip 'no gnuplot', 1 if !grep { -x "$_/gnuplot" } split /:/, $ENV{PATH};
         like $page, qr/<img alt="[^"]*" src="data:image\/svg\+xml,%3C/, 'the picture';
     }
+    like $page, qr{<p>.*1 FAIL.* \(exit status 1\)}, 'the verdicts in short';
     my @rows = $page =~ /<td class="(\w+)">/g;
     is join(q{ }, grep {/^[A-Z]/} @rows), 'PASS FAIL INVALID PASS', 'all verdicts';
 };

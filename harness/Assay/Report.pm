@@ -15,7 +15,7 @@ use Assay::Culprits;
 use Assay::Figures qw(series);
 use Assay::Picture;
 use Assay::Results;
-use Assay::Summary qw(counts points);
+use Assay::Summary qw(counts points same);
 use Assay::Text qw(plural printable split_fields);
 use Assay::Units qw(finite_number);
 
@@ -55,7 +55,7 @@ table { border-collapse: collapse; width: 100%; margin: 1em 0 }
 th, td { text-align: left; padding: .25em .6em; border-bottom: 1px solid var(--rule);
   vertical-align: top }
 th { white-space: nowrap }
-.long { overflow-wrap: anywhere }
+.long { overflow-wrap: anywhere; min-width: 9em }
 .whole { white-space: nowrap }
 .n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
 .PASS, .FAIL, .INVALID, .NOTRUN, .WAIVED, .INCONCLUSIVE { white-space: nowrap }
@@ -144,7 +144,8 @@ sub _summary {
     my $head = defined $broken ? 'broken: ' . html($broken)
         : 'last line <code>' . html($results->{ledger}->head) . '</code>';
     my $system = defined $broken ? q{} : ', system <b>' . html($results->system) . '</b>';
-    my $exit = $page->{status} == 0 ? 'all pass' : "exit status $page->{status}";
+    my $open = grep { ($_->{verdict} // q{}) ne 'PASS' } @{$page->{points}};
+    my $exit = $page->{status} == 0 && !$open ? 'all pass' : "exit status $page->{status}";
     return '<p>' . html(counts(@{$page->{points}})) . " ($exit)$system; "
         . plural(scalar @{$page->{attempts}}, 'attempt') . "; ledger: $head.</p>\n";
 }
@@ -156,16 +157,20 @@ sub _summary {
 sub _verdicts {
     my ($page) = @_;
 
-    my $rows = join q{}, map { _verdict($page, $_) } @{$page->{points}};
+    my %same = same(@{$page->{points}});
+    my $rows = join q{}, map { _verdict($page, $_, \%same) } @{$page->{points}};
+    my $all = join q{ }, map {"$_=$same{$_}"} sort keys %same;
     return "<h2>Verdicts</h2>\n<div class=\"wide\"><table><tr><th>verdict<th>clause<th>place<th>measured"
-        . "<th>limit<th>samples</tr>\n$rows</table></div>\n";
+        . "<th>limit<th>samples</tr>\n$rows</table></div>\n"
+        . ($all ne q{} ? '<p class="why">all with ' . html($all) . "</p>\n" : q{});
 }
 
 sub _verdict {
-    my ($page, $point) = @_;
+    my ($page, $point, $same) = @_;
 
+    my @each = grep { !exists $same->{s/=.*//sr} } split q{ }, $point->{each} // q{};
     my $verdict = $point->{verdict} // ($point->{ok} ? 'ok' : 'INVALID');
-    my $place = html(join q{ }, grep {defined} @{$point}{qw(place each)});
+    my $place = html(join q{ }, $point->{place} // (), @each);
     my $measured = defined $point->{value}
         ? html("$point->{statistic} $point->{value}") =~ s/ /&nbsp;/gr . ' (n=' . html($point->{n}) . ')'
         : q{-};
@@ -183,7 +188,8 @@ sub _clause_link {
     my ($point) = @_;
 
     return '-' if !defined $point->{clause};
-    my $name = html("$point->{clause} $point->{metric}");
+    my $name = $point->{clause} eq ($point->{metric} // q{}) ? html($point->{clause})
+        : html("$point->{clause} $point->{metric}");
     my ($file, $line) = ($point->{reference} // q{}) =~ m{([^/]+):(\d+)\z} or return $name;
     return '<a href="#' . _anchor("ref-$file-$line") . qq{">$name</a>};
 }

@@ -10,7 +10,7 @@ use Exporter qw(import);
 
 use Assay::Text qw(printable unquote);
 
-our @EXPORT_OK = qw(counts points table);
+our @EXPORT_OK = qw(counts points same table);
 
 use constant WIDEST => 44;    # of a column; what is longer is cut
 
@@ -39,7 +39,7 @@ sub points {
 sub table {
     my @points = @_;
 
-    my %same = _same(@points);
+    my %same = same(@points);
     my @rows = (['clause', 'place', 'measured', 'limit', 'verdict']);
     push @rows, map { [_cells($_, \%same)] } @points;
     my @width = map { _widest($_, @rows) } 0 .. 4;
@@ -55,8 +55,9 @@ sub table {
     return $text . counts(@points) . "\n";
 }
 
-# The keys of `each` that have one value in all points: said once, below.
-sub _same {
+# same(POINT...): the keys of `each` that have one value in all points, and that
+# value: said once, below.
+sub same {
     my @points = @_;
 
     my (%seen, %same);
