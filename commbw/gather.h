@@ -18,7 +18,7 @@
 struct options {
     int mode;         /* index of modes[], or MODES for all */
     int gatherers;    /* GATHER_... */
-    int distribution; /* DISTRIBUTION_... */
+    int distribution; /* enum spread_kind */
     int kind;         /* enum window_kind */
     uint64_t table, updates, seed, tasks, trials, window, buffer;
     bool functional;
@@ -26,11 +26,9 @@ struct options {
 };
 
 enum { GATHER_ONE, GATHER_ALL };
-enum { DISTRIBUTION_BLOCK, DISTRIBUTION_CYCLIC };
 enum { ORDERED, UNORDERED, AGGREGATED, MODES };
 extern const char *const mode_words[];
 extern const char *const gatherers_words[];
-extern const char *const distribution_words[];
 extern const struct assay_program indexgather_program;
 
 /* What MPI must bear of threads: all that they do, unless there is one. */

@@ -9,7 +9,7 @@ int main(int argc, char **argv)
 {
     struct options opt = {.mode = AGGREGATED,
                           .gatherers = GATHER_ALL,
-                          .distribution = DISTRIBUTION_BLOCK,
+                          .distribution = SPREAD_BLOCK,
                           .kind = WINDOW_ALLOCATE,
                           .table = 1 << 20,
                           .updates = 1 << 20,

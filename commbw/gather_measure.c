@@ -119,7 +119,7 @@ void gather_make(struct gather *g, struct assay_job *job,
     if (opt->watchdog > 0.0)
         assay_job_watch(job, opt->watchdog);
     if (spread_each(&spread, opt->table, (uint64_t)job->size,
-                    opt->distribution == DISTRIBUTION_CYCLIC) < 0)
+                    opt->distribution == SPREAD_CYCLIC) < 0)
         assay_job_refuse(job, ASSAY_USAGE,
                          "--table=%llu: with %d ranks, more words than can be "
                          "counted",

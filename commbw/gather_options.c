@@ -9,7 +9,6 @@
 const char *const mode_words[] = {"ordered", "unordered", "aggregated", "all",
                                   NULL};
 const char *const gatherers_words[] = {"0", "all", NULL};
-const char *const distribution_words[] = {"block", "cyclic", NULL};
 
 static const struct assay_option table[] = {
     {0, "mode", ASSAY_CHOICE, OPT(mode), 0, 0, mode_words, "MODE",
@@ -24,9 +23,9 @@ static const struct assay_option table[] = {
      "of the random indices: the same seed draws the same", NULL},
     {0, "gatherers", ASSAY_CHOICE, OPT(gatherers), 0, 0, gatherers_words, "WHO",
      "rank 0 gathers, or all ranks do", NULL},
-    {0, "distribution", ASSAY_CHOICE, OPT(distribution), 0, 0,
-     distribution_words, "HOW",
-     "which rank has which word: blocks, or word i with rank i % ranks", NULL},
+    {0, "distribution", ASSAY_CHOICE, OPT(distribution), 0, 0, spread_words,
+     "HOW", "which rank has which word: blocks, or word i with rank i % ranks",
+     NULL},
     {0, "tasks", ASSAY_COUNT, OPT(tasks), 1, ASSAY_THREADS_MOST, NULL, "N",
      "threads of each rank that gather", "its share of the node's CPUs"},
     {0, "trials", ASSAY_COUNT, OPT(trials), 1, 1e6, NULL, "N",

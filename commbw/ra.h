@@ -17,7 +17,7 @@
 
 struct options {
     int mode;         /* index of modes[], or MODES for all */
-    int distribution; /* DISTRIBUTION_... */
+    int distribution; /* enum spread_kind */
     int kind;         /* enum window_kind */
     int atomic;       /* ATOMIC_... */
     uint64_t table;   /* words of the job */
@@ -27,11 +27,9 @@ struct options {
     double watchdog;
 };
 
-enum { DISTRIBUTION_BLOCK, DISTRIBUTION_CYCLIC };
 enum { ATOMIC_ACCUMULATE, ATOMIC_FETCH };
 enum { RMO, AMO, AGGREGATED, MODES };
 extern const char *const mode_words[];
-extern const char *const distribution_words[];
 extern const char *const atomic_words[];
 extern const struct assay_program ra_program;
 

@@ -10,7 +10,7 @@
 int main(int argc, char **argv)
 {
     struct options opt = {.mode = RMO,
-                          .distribution = DISTRIBUTION_BLOCK,
+                          .distribution = SPREAD_BLOCK,
                           .kind = WINDOW_ALLOCATE,
                           .table = 1 << 20,
                           .trials = 3,

@@ -115,7 +115,7 @@ static void plan(struct ra *ra)
                          (unsigned long long)opt->seed,
                          (unsigned long long)ra->updates);
     if (spread_make(spread, opt->table, (uint64_t)ra->job->size,
-                    opt->distribution == DISTRIBUTION_CYCLIC) < 0)
+                    opt->distribution == SPREAD_CYCLIC) < 0)
         assay_job_refuse(ra->job, ASSAY_USAGE,
                          "--table=%llu: more words than can be counted",
                          (unsigned long long)opt->table);

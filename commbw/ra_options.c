@@ -6,7 +6,6 @@
 #define OPT(field) offsetof(struct options, field)
 
 const char *const mode_words[] = {"rmo", "amo", "aggregated", "all", NULL};
-const char *const distribution_words[] = {"block", "cyclic", NULL};
 const char *const atomic_words[] = {"accumulate", "fetch", NULL};
 
 static const struct assay_option table[] = {
@@ -20,9 +19,9 @@ static const struct assay_option table[] = {
     {0, "seed", ASSAY_COUNT, OPT(seed), 0, 0, NULL, "N",
      "begin so many times the updates later in the stream; 0 is HPCC's start",
      NULL},
-    {0, "distribution", ASSAY_CHOICE, OPT(distribution), 0, 0,
-     distribution_words, "HOW",
-     "which rank has which word: blocks, or word i with rank i % ranks", NULL},
+    {0, "distribution", ASSAY_CHOICE, OPT(distribution), 0, 0, spread_words,
+     "HOW", "which rank has which word: blocks, or word i with rank i % ranks",
+     NULL},
     {0, "tasks", ASSAY_COUNT, OPT(tasks), 1, ASSAY_THREADS_MOST, NULL, "N",
      "threads of each rank that update", "its share of the node's CPUs"},
     {0, "trials", ASSAY_COUNT, OPT(trials), 1, 1e6, NULL, "N",

@@ -73,11 +73,6 @@ void rates_gather(struct rates *r)
     free(all);
 }
 
-double rates_seconds(const struct rates *r, size_t trial)
-{
-    return seconds_of(r, trial)[r->job->map.nodes];
-}
-
 static double whole(const struct rates *r)
 {
     double sum = 0.0;
@@ -87,7 +82,9 @@ static double whole(const struct rates *r)
     return sum;
 }
 
-bool rates_of(const struct rates *r, const size_t *node, double *rate)
+/* Rates of all trials: of a node, or of the job (node NULL); false where a clock
+ * stood still, which is no rate. */
+static bool rates_of(const struct rates *r, const size_t *node, double *rate)
 {
     double amount = node ? r->amount[*node] : whole(r);
 
@@ -183,10 +180,30 @@ bool rates_write(const struct rates *r, const struct assay_fields *keys)
     return good;
 }
 
-size_t rates_slowest(const struct rates *r, double *median)
+void rates_check_accesses(const struct rates *r, const char *mode,
+                          uint64_t local, uint64_t remote, uint64_t all,
+                          const struct assay_fields *keys)
 {
-    double *samples = room(r->job, r->trials, sizeof(*samples));
-    size_t slowest = 0;
+    uint64_t counted = local + remote;
+    struct assay_fields f = {0};
+    char name[64], why[160] = "";
+
+    assay_fields_append(&f, keys);
+    assay_fields_count(&f, "local", local);
+    assay_fields_count(&f, "remote", remote);
+    snprintf(name, sizeof(name), "%s.accesses", mode);
+    if (counted != all)
+        snprintf(why, sizeof(why),
+                 "%llu accesses were counted, and there are %llu",
+                 (unsigned long long)counted, (unsigned long long)all);
+    assay_check_fact(r->job->run, name, counted == all, why, &f);
+    assay_fields_free(&f);
+}
+
+/* The node with the lowest median rate. */
+static size_t slowest(const struct rates *r, double *samples, double *median)
+{
+    size_t found = 0;
     bool any = false;
 
     for (size_t n = 0; n < r->job->map.nodes; n++) {
@@ -197,9 +214,33 @@ size_t rates_slowest(const struct rates *r, double *median)
             (any && stats.median >= *median))
             continue;
         *median = stats.median;
-        slowest = n;
+        found = n;
         any = true;
     }
+    return found;
+}
+
+void rates_print(const struct rates *r, int digits, bool of_task)
+{
+    double *samples = room(r->job, r->trials, sizeof(*samples)), median = 0.0;
+    struct assay_stats stats;
+    size_t node;
+
+    for (size_t i = 0; i < r->done; i++)
+        samples[i] = seconds_of(r, i)[r->job->map.nodes];
+    if (assay_stats(samples, r->done, &stats) == 0)
+        printf("seconds:   %.6f best, %.6f median of %zu\n", stats.min,
+               stats.median, r->done);
+    if (rates_of(r, NULL, samples) &&
+        assay_stats(samples, r->done, &stats) == 0) {
+        printf("%s:      %.*f best, %.*f median, of the job\n", r->unit, digits,
+               stats.max, digits, stats.median);
+        if (of_task)
+            printf("%s task: %.*f best, %.*f median\n", r->unit, digits,
+                   stats.max / r->tasks, digits, stats.median / r->tasks);
+        node = slowest(r, samples, &median);
+        printf("%s node: %.*f median of the slowest, %s\n", r->unit, digits,
+               median, r->job->map.name[node]);
+    }
     free(samples);
-    return slowest;
 }

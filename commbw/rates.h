@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "commbw/clocks.h"
 #include "commbw/span.h"
@@ -40,20 +41,20 @@ struct span *rates_next(struct rates *r);
 /* Behind the last trial: the seconds of each, to rank 0. Collective. */
 void rates_gather(struct rates *r);
 
-/* The job's time of a trial: from the earliest start to the latest end of all,
- * on one clock. */
-double rates_seconds(const struct rates *r, size_t trial);
-
-/* Rates of all trials: of a node, or of the job (node NULL); returns false
- * where a clock stood still, which is no rate. */
-bool rates_of(const struct rates *r, const size_t *node, double *rate);
+/* Check that each of the accesses of a trial, so many in all, was counted once,
+ * as one to this rank's own words or to another's: MODE.accesses. */
+void rates_check_accesses(const struct rates *r, const char *mode,
+                          uint64_t local, uint64_t remote, uint64_t all,
+                          const struct assay_fields *keys);
 
 /* Metric and sample lines, per task (of the job's rate), node and job, each
  * with the keys; the figure is the best. Returns false, having said that there
  * is no honest figure, where a time is too short for the clock. */
 bool rates_write(const struct rates *r, const struct assay_fields *keys);
 
-/* The node with the lowest median rate; only after rates_write said true. */
-size_t rates_slowest(const struct rates *r, double *median);
+/* Print seconds and rates, with so many digits, of the job and of the slowest
+ * node, and of a task where that is asked for; only after rates_write said
+ * true. */
+void rates_print(const struct rates *r, int digits, bool of_task);
 
 #endif

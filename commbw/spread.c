@@ -2,9 +2,12 @@
 #include "config.h"
 
 #include <errno.h>
+#include <stddef.h>
 
 #include "commbw/spread.h"
 #include "lib/units.h"
+
+const char *const spread_words[] = {"block", "cyclic", NULL};
 
 /* log2 of a power of 2, or -1. */
 static int log2_of(uint64_t n)

@@ -6,6 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum spread_kind { SPREAD_BLOCK, SPREAD_CYCLIC };
+extern const char *const spread_words[]; /* for option tables */
+
 struct spread {
     uint64_t total; /* words, 0 .. total - 1 */
     uint64_t ranks;
