@@ -238,12 +238,7 @@ static void find_peer(struct trial *t, const struct scene *scene)
 
 static void *array(const struct plan *plan, size_t n, size_t size)
 {
-    void *p = calloc(n ? n : 1, size);
-
-    if (!p)
-        assay_die(plan->job->run, ASSAY_BROKEN, "samples: %s",
-                  strerror(ENOMEM));
-    return p;
+    return assay_room(plan->job->run, n, size, "the samples");
 }
 
 /* Times, and what was wrong, to rank 0. */

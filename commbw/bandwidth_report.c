@@ -1,10 +1,8 @@
 /* bandwidth_report.c - the original's lines, and the record. */
 #include "config.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "commbw/bandwidth.h"
 
@@ -273,11 +271,10 @@ void report(const struct bench *bench, const struct scene *scene,
     struct view view = {
         .bench = bench, .plan = bench->plan, .scene = scene, .result = result};
 
-    view.seconds = calloc(result->trials, sizeof(*view.seconds));
-    view.rates = calloc(result->trials, sizeof(*view.rates));
-    if (!view.seconds || !view.rates)
-        assay_die(bench->plan->job->run, ASSAY_BROKEN, "report: %s",
-                  strerror(ENOMEM));
+    view.seconds = assay_room(bench->plan->job->run, result->trials,
+                              sizeof(*view.seconds), "the report");
+    view.rates = assay_room(bench->plan->job->run, result->trials,
+                            sizeof(*view.rates), "the report");
     report_view(&view);
     free(view.seconds);
     free(view.rates);

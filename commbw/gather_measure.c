@@ -1,7 +1,6 @@
 /* gather_measure.c - the table, the tasks, and the trials with their proof. */
 #include "config.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,12 +23,8 @@ static void answer(void *with, int from, const uint64_t *offset, size_t n,
 
 static uint64_t *words_of(const struct gather *g)
 {
-    uint64_t *words = calloc(g->opt->updates, sizeof(*words));
-
-    if (!words)
-        assay_die(g->job->run, ASSAY_BROKEN, "no memory for %llu words: %s",
-                  (unsigned long long)g->opt->updates, strerror(errno));
-    return words;
+    return assay_room(g->job->run, g->opt->updates, sizeof(uint64_t),
+                      "the words of a task");
 }
 
 static void make_task(struct gather *g, size_t number)
@@ -127,9 +122,7 @@ void gather_make(struct gather *g, struct assay_job *job,
     find_paths(g);
     table_open(&g->table, job, &spread, opt->kind, g->tasks, private_bytes(g));
     write_opt(g);
-    g->task = calloc(g->tasks, sizeof(*g->task));
-    if (!g->task)
-        assay_die(job->run, ASSAY_BROKEN, "no memory for %zu tasks", g->tasks);
+    g->task = assay_room(job->run, g->tasks, sizeof(*g->task), "the tasks");
     for (size_t i = 0; i < g->tasks; i++)
         make_task(g, i);
     table_each(&g->table, draw_task, g);

@@ -38,12 +38,7 @@ static void serve(void *with, int from, const uint64_t *word, size_t n,
 
 static void *room(const struct ra *ra, size_t n, size_t size)
 {
-    void *p = calloc(n, size);
-
-    if (!p)
-        assay_die(ra->job->run, ASSAY_BROKEN, "no memory for %zu tasks",
-                  ra->tasks);
-    return p;
+    return assay_room(ra->job->run, n, size, "the tasks");
 }
 
 /* The tasks of a rank share its stretch, so that what undoes it need not know

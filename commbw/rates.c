@@ -10,11 +10,7 @@
 
 static void *room(const struct assay_job *job, size_t n, size_t size)
 {
-    void *p = calloc(n, size);
-
-    if (!p)
-        assay_die(job->run, ASSAY_BROKEN, "no memory for the samples");
-    return p;
+    return assay_room(job->run, n, size, "the samples");
 }
 
 void rates_make(struct rates *r, struct assay_job *job, const char *name,

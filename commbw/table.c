@@ -78,9 +78,7 @@ void table_open(struct table *t, struct assay_job *job,
              assay_size_text(bytes, text));
     assay_job_need(job, bytes, what);
     form_team(t);
-    t->times = calloc(tasks, sizeof(*t->times));
-    if (!t->times)
-        assay_die(job->run, ASSAY_BROKEN, "no memory for the times");
+    t->times = assay_room(job->run, tasks, sizeof(*t->times), "the times");
     window_open(&t->window, job, job->comm, kind, t->size * sizeof(uint64_t));
     t->word = (uint64_t *)(void *)t->window.base;
     table_each(t, touch, t);

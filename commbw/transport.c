@@ -90,12 +90,7 @@ void transport_unmap(unsigned char *p, uint64_t bytes)
 
 void *transport_array(const struct transport *t, size_t n, size_t size)
 {
-    void *p = calloc(n ? n : 1, size);
-
-    if (!p)
-        assay_die(t->job->run, ASSAY_BROKEN, "--transport=%s: %s",
-                  t->kind->name, strerror(ENOMEM));
-    return p;
+    return assay_room(t->job->run, n, size, t->kind->name);
 }
 
 void transport_sync(struct transport *t)

@@ -129,10 +129,8 @@ void window_open(struct window *window, struct assay_job *job, MPI_Comm comm,
         assay_die(job->run, ASSAY_BROKEN,
                   "a window of %llu bytes: more than there can be", ull(bytes));
     MPI_Comm_size(comm, &ranks);
-    window->size = calloc((size_t)ranks, sizeof(*window->size));
-    if (!window->size)
-        assay_die(job->run, ASSAY_BROKEN, "sizes of %d windows: %s", ranks,
-                  strerror(ENOMEM));
+    window->size = assay_room(job->run, (size_t)ranks, sizeof(*window->size),
+                              "the sizes of windows");
     MPI_Allgather(&bytes, 1, MPI_UINT64_T, window->size, 1, MPI_UINT64_T, comm);
     expose_all(window);
     MPI_Win_set_errhandler(window->win, MPI_ERRORS_RETURN);

@@ -2,7 +2,6 @@
  * device memory; of one device, or of several at the same time. */
 #include "config.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,11 +18,7 @@ struct group {
 
 static void *room(const struct plan *plan, uint64_t n, size_t size)
 {
-    void *p = calloc(n ? n : 1, size);
-
-    if (!p)
-        assay_die(plan->run, ASSAY_BROKEN, "samples: %s", strerror(errno));
-    return p;
+    return assay_room(plan->run, n, size, "the samples");
 }
 
 static size_t sums_bytes(const struct plan *plan)

@@ -84,11 +84,9 @@ static double put_rates(const struct plan *plan, const struct session *s,
                         const char *name, const double *seconds, size_t n,
                         double times)
 {
-    double *rates = calloc(n, sizeof(*rates));
+    double *rates = assay_room(plan->run, n, sizeof(*rates), "the samples");
     struct assay_stats stats;
 
-    if (!rates)
-        assay_die(plan->run, ASSAY_BROKEN, "samples: %s", strerror(errno));
     for (size_t i = 0; i < n; i++)
         rates[i] = times * rate(plan, seconds[i]);
     put(plan, s, name, "GB/s", rates, n);
@@ -292,9 +290,8 @@ static void report_kernel(const struct plan *plan, const struct session *s)
     for (size_t i = 0; i < n; i++)
         if (!(s->kernel[i] >= 0.0))
             return;
-    milliseconds = calloc(n, sizeof(*milliseconds));
-    if (!milliseconds)
-        assay_die(plan->run, ASSAY_BROKEN, "samples: %s", strerror(errno));
+    milliseconds =
+        assay_room(plan->run, n, sizeof(*milliseconds), "the samples");
     for (size_t i = 0; i < n; i++)
         milliseconds[i] = s->kernel[i] * 1e3;
     put(plan, s, "kernel", "ms", milliseconds, n);

@@ -22,6 +22,11 @@ static void no_memory(const struct overhead_plan *plan)
     assay_die(plan->job->run, ASSAY_BROKEN, "samples: %s", strerror(ENOMEM));
 }
 
+static void *room(const struct overhead_plan *plan, size_t n, size_t size)
+{
+    return assay_room(plan->job->run, n, size, "the samples");
+}
+
 static double now(void *context)
 {
     (void)context;
@@ -71,12 +76,10 @@ static void send_found(const struct overhead_plan *plan,
 static double *receive_samples(const struct overhead_plan *plan, int rank,
                                size_t n)
 {
-    double *x = calloc(n + 1, sizeof(*x));
+    double *x = room(plan, n, sizeof(*x));
     MPI_Status status;
     int count;
 
-    if (!x)
-        no_memory(plan);
     MPI_Recv(x, (int)n, MPI_DOUBLE, rank, SAMPLE_TAG, plan->job->comm, &status);
     MPI_Get_count(&status, MPI_DOUBLE, &count);
     if (count > 0 || n == 0)
@@ -111,11 +114,9 @@ static void gather(const struct overhead_plan *plan, struct found *found,
     size_t n = plan->pair.pairs;
 
     result->pairs = n;
-    result->point = calloc(n, sizeof(*result->point));
-    result->wrong = calloc(n, sizeof(*result->wrong));
-    result->verified = calloc(n, sizeof(*result->verified));
-    if (!result->point || !result->wrong || !result->verified)
-        no_memory(plan);
+    result->point = room(plan, n, sizeof(*result->point));
+    result->wrong = room(plan, n, sizeof(*result->wrong));
+    result->verified = room(plan, n, sizeof(*result->verified));
     put(result, 0, found);
     for (size_t i = 1; i < n; i++) {
         struct found other;

@@ -78,16 +78,13 @@ static void plan_price(struct overhead_plan *plan)
 {
     struct assay_job *job = plan->job;
     size_t n = (size_t)job->size;
-    double *price = calloc(n, sizeof(*price)),
-           *error = calloc(n, sizeof(*error));
+    double *price = assay_room(job->run, n, sizeof(*price), "the prices");
+    double *error = assay_room(job->run, n, sizeof(*error), "the prices");
     struct {
         double error;
         int rank;
     } mine, worst;
 
-    if (!price || !error)
-        assay_die(job->run, ASSAY_BROKEN, "%d ranks: %s", job->size,
-                  strerror(ENOMEM));
     assay_job_progress(job, "finding the price of work");
     if (plan->pair.origin)
         overhead_price(overhead_work, &plan->price);

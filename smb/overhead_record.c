@@ -1,9 +1,7 @@
 /* overhead_record.c - what all pairs found, as lines of the record. */
 #include "config.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "smb/overhead.h"
 
@@ -56,10 +54,8 @@ void overhead_record_price(const struct overhead_plan *plan,
 static void metric(struct assay_run *run, const char *name, const double *x,
                    size_t n, const struct assay_fields *keys)
 {
-    double *us = calloc(n, sizeof(*us));
+    double *us = assay_room(run, n, sizeof(*us), "the samples");
 
-    if (!us)
-        assay_die(run, ASSAY_BROKEN, "samples: %s", strerror(ENOMEM));
     for (size_t i = 0; i < n; i++)
         us[i] = x[i] * 1e6;
     assay_metric(run,

@@ -299,11 +299,10 @@ static void record_op(const struct plan *plan, const struct setup *setup,
                                       assay_type_size(plan->kernels.type),
                                       plan->write_allocate);
     struct assay_fields keys = keys_of_op(plan, setup, result->threads, op);
-    double *rate = calloc(times->repetitions, sizeof(*rate));
+    double *rate =
+        assay_room(plan->run, times->repetitions, sizeof(*rate), "the samples");
     size_t n;
 
-    if (!rate)
-        assay_die(plan->run, ASSAY_BROKEN, "samples: %s", strerror(errno));
     n = rates(times, i, bytes, rate, result);
     if (n < times->repetitions - 1)
         assay_warn(plan->run, "%s: %zu times of 0 or less were discarded",
