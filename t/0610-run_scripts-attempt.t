@@ -38,6 +38,17 @@ sub run_stream {
     return (@got, $folder);
 }
 
+# One that hangs until its time limit, and until it is killed, while others work.
+my $hanging = 2_000_000 + $$;    # what its sleep is called by
+my $hang_folder = "$tree->{top}/work/hang";
+my $hang_start = time;
+my $hang = fork // die "fork: $!";
+if (!$hang) {
+    @ENV{qw(STANDIN STANDIN_SLEEP)} = ('hang', $hanging);
+    open STDOUT, '>', "$hang_folder.out" or die;
+    exec $script, '-r', $hang_folder, '-t', '1' or die;
+}
+
 sub read_tap {
     my ($tap) = @_;
 
@@ -243,24 +254,25 @@ subtest 'noise on stderr' => sub {
 $ENV{STANDIN_SLEEP} = 1_000_000 + $$;
 
 sub sleepers {
+    my $number = shift // $ENV{STANDIN_SLEEP};
     my @found;
     for my $file (glob '/proc/[0-9]*/cmdline') {
         open my $in, '<', $file or next;
         my $line = <$in> // next;
-        push @found, $file if $line eq "sleep\0$ENV{STANDIN_SLEEP}\0";
+        push @found, $file if $line eq "sleep\0$number\0";
     }
     return @found;
 }
 
 subtest 'time limit' => sub {
-    my $start = time;
-    my ($status, $out, $err, $folder) = run_stream({STANDIN => 'hang'}, '-t', '1');
-    my $seconds = time - $start;
-    is $status, 3, 'exit 3';
+    waitpid $hang, 0;
+    is $? >> 8, 3, 'exit 3';
+    my $end = (stat "$hang_folder.out")[9];
+    my ($status, $out) = (undef, slurp("$hang_folder.out"));
     like $out, qr/^not ok 1 .*timeout after 1 s/m, 'the point says timeout after 1 s';
-    is scalar(sleepers()), 0, 'no process is left, not even in a session of its own';
-    cmp_ok $seconds, '<', 15, 'it did not wait for the program';
-    is last_attempt($folder)->{status}, 'spoiled', 'the ledger says spoiled';
+    is scalar(sleepers($hanging)), 0, 'no process is left, not even in a session of its own';
+    cmp_ok $end - $hang_start, '<', 15, 'it did not wait for the program';
+    is last_attempt($hang_folder)->{status}, 'spoiled', 'the ledger says spoiled';
 
     ($status, $out) = run_stream({STANDIN => 'daemon'});
     is $status, 0, 'a process left behind by a good run: exit 0';

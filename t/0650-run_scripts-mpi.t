@@ -14,7 +14,9 @@ use Test::More;
 
 use TestTree;
 
-my $tree = make_tree();
+# One tree with the launcher and the programs of this build, and one with
+# stand-ins for them.
+my ($real, $tree) = (make_tree(), make_tree());
 my $host = $tree->{host};
 my $bin = "$tree->{top}/bin";
 my $msgrate = "$tree->{scripts}/run_msgrate";
@@ -25,7 +27,31 @@ mkdir $bin;
 mkdir "$tree->{programs}/smb";
 system 'cp', '-r', map({ source_dir() . "/reference/$_" } qw(any-machine.ref functional)),
     $tree->{reference};
-local $ENV{PATH} = "$bin:$ENV{PATH}";
+my $path = $ENV{PATH};
+my $hang = start_hanging();
+local $ENV{PATH} = "$bin:$path";
+
+# A rank that never comes back, under the launcher of this build, until its time
+# limit: the process of the run_script, or nothing where there is no MPI.
+sub start_hanging {
+    my $program = build_dir() . '/t/programs/msgrate_faulty';
+    my $makefile = slurp_or_nothing(build_dir() . '/Makefile');
+    my ($mpirun) = $makefile =~ /^MPIRUN = (.+)$/m;
+    my ($name) = $makefile =~ /^MPI_LIBRARY = (.+)$/m;
+    return if !-x $program || !defined $mpirun || !-x $mpirun;
+
+    @{$real}{qw(mpi mpirun)} = ($name, $mpirun);
+    TestTree::fill(source_dir() . '/run_scripts/paths.sh.in', $real);
+    mkdir "$real->{programs}/smb";
+    symlink $program, "$real->{programs}/smb/msgrate";
+    system 'cp', '-r', source_dir() . '/reference/functional', $real->{reference};
+    my $pid = fork // die "fork: $!";
+    return $pid if $pid;
+    $ENV{MPI_FAULT} = 'hang:1';
+    open STDOUT, '>', "$real->{top}/hang.out" or die;
+    exec "$real->{scripts}/run_msgrate", '--functional', '--as-root', '-r',
+        "$real->{top}/work/hang", '-t', '4', '--', '-i', '4', '-c', '4096', '--watchdog=0' or die;
+}
 
 sub script {
     my ($path, $body) = @_;
@@ -403,32 +429,20 @@ subtest 'options, headers' => sub {
         "run_stream knows no $_" for '-p', '--functional', '--as-root';
 };
 
-# The launcher of this build, and a rank that never comes back.
+# The launcher of this build, and the rank that never comes back.
 subtest 'ranks' => sub {
-    my $program = build_dir() . '/t/programs/msgrate_faulty';
-    my ($makefile) = slurp_or_nothing(build_dir() . '/Makefile');
-    my ($mpirun) = $makefile =~ /^MPIRUN = (.+)$/m;
-    my ($name) = $makefile =~ /^MPI_LIBRARY = (.+)$/m;
-    plan skip_all => 'no MPI in this build'
-        if !-x $program || !defined $mpirun || !-x $mpirun;
-
-    library($name);
-    $tree->{mpirun} = $mpirun;
-    TestTree::fill(source_dir() . '/run_scripts/paths.sh.in', $tree);
-    unlink "$bin/id", "$tree->{programs}/smb/msgrate";
-    symlink $program, "$tree->{programs}/smb/msgrate";
-    my @run = ($msgrate, '--functional', '--as-root', '-t');
+    plan skip_all => 'no MPI in this build' if !$hang;
     my @few = ('--', '-i', '4', '-c', '4096');
-    system 'rm', '-rf', 'results';
-    my ($status, $out, $err) = run_command(@run, '60', @few);
+    my ($status, $out, $err) = run_command({PATH => $path}, "$real->{scripts}/run_msgrate",
+        '--functional', '--as-root', '-r', "$real->{top}/work/good", '-t', '60', @few);
     is $status, 0, 'a functional run of this build passes' or diag $out, $err;
     is scalar(lines_of($out, qr/^ok \d+ .* msg\/s \(report only/)), 8, '... each rate of each size';
     like $out, qr/^# # functional only/m, '... marked in its output';
-    system 'rm', '-rf', 'results';
-    ($status, $out) = run_command({MPI_FAULT => 'hang:1'}, @run, '4', @few, '--watchdog=0');
-    is $status, 3, 'a rank that hangs: exit 3';
+    waitpid $hang, 0;
+    is $? >> 8, 3, 'a rank that hangs: exit 3';
+    $out = slurp("$real->{top}/hang.out");
     like $out, qr/timeout after 4 s/, '... at the time limit';
-    is scalar(living("$tree->{programs}/smb/msgrate")), 0, '... no rank lives on';
+    is scalar(living("$real->{programs}/smb/msgrate")), 0, '... no rank lives on';
     like $out, qr/attempt 1: spoiled/, '... and it is charged';
 };
 

@@ -60,6 +60,10 @@ my @ended = jobs_at_once(map { [$_->[0], $program, $_->[1]] } @refused);
 refused(shift @ended, 2, @{$_}[2, 3]) for @refused;
 refused(alone($program, q{}), 2, qr/1 found, an even number.*no launcher/, 'one rank');
 
+# What is not known by a time waits for its launcher, while others work.
+my $never = job_start('never', 2, $program, '-t 1e11 -i 1 --effort=0.5 @');
+my $more = job_start('more', 2, $program, '-i 1000000000 --effort=0.3 @');
+
 # Singletons of the other library's launcher.
 my ($other) = library() =~ /\AOpen MPI/ ? 'mpirun.mpich' : 'mpirun.openmpi';
 SKIP: {
@@ -73,7 +77,7 @@ SKIP: {
 }
 
 # The knee that is never reached.
-my $run = job(2, $program, '-t 1e11 -i 1 --effort=0.5 @');
+my $run = job_end($never);
 is $run->{status}, 3, 'no knee: exit status 3';
 like $run->{out}, qr/^8 +1 +- +- +- +[\d.]+ +unstable$/m, '... the row says unstable';
 like $run->{err}, qr/msgsize=8 direction=send .*the knee was not reached: \d+ units of work/, '... and why';
@@ -81,7 +85,7 @@ is scalar(metrics($run)), 0, '... with no figure in the record';
 is Probe::line($run, 'end')->{status}, 'unstable', '... which is unstable';
 
 # A network of which nothing is known in the time that there is.
-$run = job(2, $program, '-i 1000000000 --effort=0.3 @');
+$run = job_end($more);
 is $run->{status}, 3, 'more iterations than there is time for: exit status 3';
 like $run->{err}, qr/msgsize=8 direction=send .*(?:of 1000000000 iterations after \S+ s, and --effort|the knee was not reached|no knee that lasts)/,
     '... and why';
@@ -96,7 +100,7 @@ SKIP: {
         ['-i 10 --effort=0.3', 'MPI_FAULT=data:1'],
         ['-r -m 1 -i 10 --effort=0.3', 'MPI_FAULT=data:0'],
         ['-m 256K -i 10 --effort=0.3', 'MPI_FAULT=middle:1'],
-        ['-m 100 -i 400 --effort=0.3', 'MPI_FAULT=middle:1 MPI_FAULT_CALL=30'],
+        ['-m 100 -i 400', 'MPI_FAULT=middle:1 MPI_FAULT_CALL=10'],
         map { ['--sizes=8,16 -i 20 --effort=0.5 --watchdog=3', "MPI_FAULT=$_ MPI_FAULT_BYTES=16"] }
             qw(die:1 hang:1)
     );
