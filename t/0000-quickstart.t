@@ -202,6 +202,33 @@ assay campaign run --results results build/run_scripts/run_stream
 END
 }
 
+# At a terminal: what happens, and the table of configure, whole and once.
+SKIP: {
+    skip 'no script(1) here', 3
+        if system('script -qec : /dev/null >/dev/null 2>&1 </dev/null') != 0;
+    my $dir = tree( 1000, %complete );
+    my $table = join q{}, "assay 9 is set up so:\n",
+        map( {"    row $_\n"} 1 .. 60 ), "  installs to /usr/local\n";
+    write_file( "$dir/table", $table );
+    script( "$dir/bootstrap", <<'END' );
+printf '#!/bin/sh\necho noise; cat ../table; echo >config.status\n' >configure
+/bin/chmod +x configure
+: >Makefile.in
+: >config.h.in
+END
+    for my $turn ( 'first', 'again' ) {
+        unlink "$dir/build/quickstart.stamp";
+        my $said = qx(script -qec "PATH='$dir/bin' sh '$dir/quickstart'" /dev/null </dev/null);
+        $said =~ s/\r//g;
+        my @tables = $said
+            =~ /^(assay 9 is set up so:\n(?:    row \d+\n)*  installs to .*\n)/mg;
+        is_deeply( \@tables, [$table], "at a terminal, $turn: the whole table" );
+        like( $said,
+            qr/^quickstart: configuring.*\n(?s:.*)^quickstart: building$/m,
+            '... between what happens' ) if $turn eq 'first';
+    }
+}
+
 # check: the tests' status, and a closing line of counts.
 {
     my $dir = tree( 1000, %complete );
