@@ -274,6 +274,17 @@ END
     like( $err, qr/still missing after installing: make/, '... and says so' );
 }
 
+# Where it can't write, it says that, and not the end of another's log.
+{
+    my $dir = tree( 1000, %complete );
+    mkdir "$dir/build" or die $!;
+    mkdir "$dir/build/quickstart.log" or die $!;
+    my ( $status, undef, $err ) = quickstart($dir);
+    is( $status, 99, 'a tree that can not be written: stops' );
+    is( $err, "quickstart: can't write build/quickstart.log: "
+            . "this tree is another user's?\n", '... and says so' );
+}
+
 # bootstrap, where there are no autotools, says what to install.
 {
     my $dir = tree( 1000, %complete );
