@@ -26,7 +26,8 @@ return ucp_put_nbx(0, 0, 0, 0, 0, &p) != 0;
 #ifdef UCP_API_MAJOR
 UCP_API_MAJOR . UCP_API_MINOR
 #endif
-])
+],
+  [ucp/api/ucp.h], [ucp])
 AS_IF([test "$assay_with_ucx" = yes],
   [AC_DEFINE([HAVE_UCX], [1], [Define to 1 to move blocks by UCX, too.])])
 ])
@@ -56,7 +57,8 @@ ASSAY_TRY_FABRIC([libfabric], [LIBFABRIC], [libfabric 1.9 or newer],
 #ifdef FI_MAJOR_VERSION
 FI_MAJOR_VERSION . FI_MINOR_VERSION
 #endif
-])
+],
+  [rdma/fabric.h], [fabric])
 AS_IF([test "$assay_with_libfabric" = yes],
   [AC_DEFINE([HAVE_LIBFABRIC], [1],
     [Define to 1 to move blocks by libfabric, too.])])
@@ -64,12 +66,14 @@ AS_IF([test "$assay_with_libfabric" = yes],
 
 # SYNOPSIS
 #
-#   ASSAY_TRY_FABRIC(NAME, PREFIX, WHAT, LIBS, PROGRAM, HEADERS, VERSION)
+#   ASSAY_TRY_FABRIC(NAME, PREFIX, WHAT, LIBS, PROGRAM, HEADERS, VERSION,
+#     HEADER, LIBRARY)
 #
 # DESCRIPTION
 #
 #   What both have in common.  Sets PREFIX_CFLAGS and PREFIX_LIBS to what
-#   compiles and links PROGRAM, and closes the search.
+#   compiles and links PROGRAM, and closes the search.  HEADER and LIBRARY are
+#   what DIR must have.
 
 AC_DEFUN([ASSAY_TRY_FABRIC], [
 $2_CFLAGS=
@@ -78,8 +82,9 @@ AS_IF([test "$assay_ask_$1" != no], [
   AC_MSG_CHECKING([for $3])
   AS_IF([test -n "$assay_dir_$1"],
       [assay_tried=$assay_dir_$1
+       ASSAY_FEATURE_IN_DIR([$1], [$8], [$9])
        $2_CFLAGS="-I$assay_dir_$1/include"
-       $2_LIBS="-L$assay_dir_$1/lib -Wl,-rpath,$assay_dir_$1/lib $4"],
+       $2_LIBS="-L$assay_lib_$1 -Wl,-rpath,$assay_lib_$1 $4"],
     [$PKG_CONFIG --exists $1 >/dev/null 2>&1 && test "$PKG_CONFIG" != :],
       [assay_tried="$PKG_CONFIG $1"
        $2_CFLAGS=`$PKG_CONFIG --cflags $1`

@@ -35,6 +35,31 @@ assay_why_$1=
 
 # SYNOPSIS
 #
+#   ASSAY_FEATURE_IN_DIR(NAME, HEADER, LIBRARY)
+#
+# DESCRIPTION
+#
+#   Of --with-NAME=DIR: stop unless DIR has include/HEADER and libLIBRARY,
+#   since compiler and linker would go on and find those of elsewhere.  Sets
+#   assay_lib_NAME to the folder of the library: DIR/lib, lib64, or one of the
+#   machine's kind below lib.
+
+AC_DEFUN([ASSAY_FEATURE_IN_DIR], [
+AS_IF([test ! -f "$assay_dir_$1/include/$2"],
+  [AC_MSG_ERROR([--with-$1=$assay_dir_$1: no include/$2 there])])
+assay_lib_$1=
+for assay_word in "$assay_dir_$1"/lib/lib$3.* "$assay_dir_$1"/lib64/lib$3.* \
+  "$assay_dir_$1"/lib/*/lib$3.*
+do
+  AS_IF([test -z "$assay_lib_$1" && test -f "$assay_word"],
+    [assay_lib_$1=${assay_word%/*}])
+done
+AS_IF([test -z "$assay_lib_$1"],
+  [AC_MSG_ERROR([--with-$1=$assay_dir_$1: no lib$3 in lib or lib64 there])])
+])
+
+# SYNOPSIS
+#
 #   ASSAY_FEATURE_RESULT(NAME)
 #
 # DESCRIPTION
@@ -70,8 +95,9 @@ AS_IF([test "$assay_ask_hwloc" != no], [
       [assay_tried="HWLOC_CFLAGS and HWLOC_LIBS as given"],
     [test -n "$assay_dir_hwloc"],
       [assay_tried=$assay_dir_hwloc
+       ASSAY_FEATURE_IN_DIR([hwloc], [hwloc.h], [hwloc])
        HWLOC_CFLAGS="-I$assay_dir_hwloc/include"
-       HWLOC_LIBS="-L$assay_dir_hwloc/lib -Wl,-rpath,$assay_dir_hwloc/lib -lhwloc"],
+       HWLOC_LIBS="-L$assay_lib_hwloc -Wl,-rpath,$assay_lib_hwloc -lhwloc"],
     [$PKG_CONFIG --exists hwloc >/dev/null 2>&1 && test "$PKG_CONFIG" != :],
       [assay_tried="$PKG_CONFIG hwloc"
        HWLOC_CFLAGS=`$PKG_CONFIG --cflags hwloc`
@@ -128,8 +154,9 @@ PMI2_LIBS=
 AS_IF([test "$assay_ask_pmi2" != no], [
   AC_MSG_CHECKING([for libpmi2])
   AS_IF([test -n "$assay_dir_pmi2"],
-    [PMI2_CFLAGS="-I$assay_dir_pmi2/include"
-     PMI2_LIBS="-L$assay_dir_pmi2/lib -Wl,-rpath,$assay_dir_pmi2/lib -lpmi2"],
+    [ASSAY_FEATURE_IN_DIR([pmi2], [slurm/pmi2.h], [pmi2])
+     PMI2_CFLAGS="-I$assay_dir_pmi2/include"
+     PMI2_LIBS="-L$assay_lib_pmi2 -Wl,-rpath,$assay_lib_pmi2 -lpmi2"],
     [PMI2_LIBS=-lpmi2])
   assay_save_CFLAGS=$CFLAGS
   assay_save_LIBS=$LIBS

@@ -136,6 +136,32 @@ isnt( $status, 0, '--with-mpi and a folder without MPI is an error' );
 like( $text, qr{error: --with-mpi was asked for, but no MPI .*tried empty/bin/mpicc},
     '... saying what was tried' );
 
+# A folder that lacks what it was named for is not made up for by another copy,
+# where compiler and linker look anyhow.
+for my $part (
+    [ 'hwloc', $empty,       'include/hwloc.h' ],
+    [ 'pmi2',  \&only_header, 'libpmi2 in lib or lib64' ],
+    [ 'ucx',   $empty,       'include/ucp/api/ucp.h' ],
+    )
+{
+    my ( $name, $before, $what ) = @{$part};
+    my @others = grep { $_ ne $name } qw(hip cuda hwloc pmi2 ucx libfabric);
+    ( $status, $text ) = configure( $before, @only,
+        map( {"--without-$_"} @others ), "--with-$name=empty" );
+    isnt( $status, 0, "--with-$name and a folder without it is an error" );
+    like( $text, qr{error: --with-$name=empty: no \Q$what\E there},
+        '... saying what is not there' );
+}
+
+sub only_header {
+    my ($top) = @_;
+    for my $folder (qw(empty empty/lib empty/include empty/include/slurm)) {
+        mkdir "$top/$folder" or die "$folder: $!";
+    }
+    write_file( "$top/empty/include/slurm/pmi2.h", q{} );
+    return;
+}
+
 # A wrapper that answers as MPICH's does, with its own compiler's options,
 # among which only what concerns MPI is for us.
 sub mpi_tree {
