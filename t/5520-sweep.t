@@ -100,14 +100,15 @@ subtest 'nodes' => sub {
 
 subtest 'pairs' => sub {
     slow('n2,n3 20');
+    my $plots = grep { -x "$_/gnuplot" } split /:/, $ENV{PATH};
     my ($status, $out) = sweep('pairs', '--nodes', 'n[1-4]', '--name', 'pairs',
-        '--picture', "$tree->{top}/pairs.svg", $link);
+        $plots ? ('--picture', "$tree->{top}/pairs.svg") : (), $link);
     is $status, 1, 'a slow link: exit 1';
     like $out, qr/^run_link on 6 pairs of 4 nodes: 6 measured, 0 not$/m, 'all pairs';
     like $out, qr/^slow: link n2 - n3, 5 times as long as the rest: link\.rate$/m, '... it is named';
     like $out, qr/^n2  \. \\ 5 \.$/m, '... and stands in the matrix';
     SKIP: {
-        skip 'no gnuplot', 3 if !grep { -x "$_/gnuplot" } split /:/, $ENV{PATH};
+        skip 'no gnuplot', 3 if !$plots;
         like slurp("$tree->{top}/pairs.svg"), qr/<svg.*n4.*<\/svg>/s, '... and is drawn';
         (undef, undef, my $err) = sweep('show', '--picture', "$tree->{top}/pairs.png", "$results/pairs");
         is $err, q{}, '... without a word';
@@ -119,6 +120,12 @@ subtest 'pairs' => sub {
     like $out, qr/^run_link on 4 pairs of 4 nodes: 4 measured, 0 not$/m, '... of two pairs a node';
     ($status, $out) = sweep('pairs', '--nodes', 'n[1-4]', '--sample', 3, '--name', 'few', $link);
     is $status, 2, '... under the same name another sample: exit 2';
+    local $ENV{PATH} = "$tree->{top}/nowhere";
+    ($status, $out, my $err) = run_command($^X, $tree->{command}, 'sweep', 'show',
+        '--picture', 'x.svg', "$results/pairs");
+    is $status, 2, 'no gnuplot for a picture: exit 2';
+    is "$out$err", "assay sweep: x.svg: gnuplot is not here, which draws it: a .txt needs none\n",
+        '... before anything else is done';
 };
 
 # A node that was measured otherwise is compared all the same, and named; sizes

@@ -26,12 +26,15 @@ my %TERMINAL = (
     png => "set terminal png noenhanced size 860,760\n",
 );
 
-# format_of(FILE): svg, png or txt, by its suffix. Dies with one line.
+# format_of(FILE): svg, png or txt, by its suffix. Dies with one line, where
+# what draws it is not here, too: it is asked before anything is measured.
 sub format_of {
     my ($file) = @_;
 
     my ($format) = $file =~ /[.](svg|png|txt)\z/
         or die "$file: no picture: its name ends in .svg, .png or .txt\n";
+    die "$file: gnuplot is not here, which draws it: a .txt needs none\n"
+        if $format ne 'txt' && !grep { -x "$_/gnuplot" } split /:/, $ENV{PATH} // q{};
     return $format;
 }
 
@@ -44,7 +47,7 @@ sub draw {
     die "$file: nothing was measured that could be drawn\n" if !$group;
     my $picture = $format eq 'txt' ? text($nodes, $group)
         : gnuplot($format, script($nodes, $group));
-    die "$file: gnuplot is not here, or failed: a .txt needs none\n"
+    die "$file: gnuplot failed: a .txt needs none\n"
         if !defined $picture;
     open my $out, '>:raw', $file or die "$file: $!\n";
     my $ok = print {$out} $picture;
