@@ -60,9 +60,9 @@ my $run = manmem("FAKE=memory=262399 MANMEM @ $fake $large");
 is($run->{status}, 2, 'a byte too much: exit 2');
 like($run->{err}, qr/64 x 1 x 1024 elements take 262144 bytes, and 256 for sums: device 0 has 1073741824 bytes, 262399 of them free: .*--oversubscribe/,
     '... with the numbers');
-$run = manmem("FAKE=memory=262400 MANMEM @ $fake $large");
+$run = emulation("FAKE=memory=262400 MANMEM @ $fake $large");
 is($run->{status}, 0, 'just enough: exit 0') or diag($run->{err});
-$run = manmem("FAKE=memory=262399 MANMEM @ $fake $large --oversubscribe");
+$run = emulation("FAKE=memory=262399 MANMEM @ $fake $large --oversubscribe");
 is($run->{status}, 0, 'oversubscribed on demand: exit 0') or diag($run->{err});
 is((metric($run, 'cold'))[0]{oversubscribed}, 'yes', '... and says so in its keys');
 is(scalar(metric($run, 'device')), 0, '... without the arm that does not fit');
