@@ -444,6 +444,14 @@ subtest 'ranks' => sub {
     like $out, qr/timeout after 4 s/, '... at the time limit';
     is scalar(living("$real->{programs}/smb/msgrate")), 0, '... no rank lives on';
     like $out, qr/attempt 1: spoiled/, '... and it is charged';
+
+    # Of a busy machine nothing may be known: then that is said.
+    symlink build_dir() . '/smb/mpi_overhead', "$real->{programs}/smb/mpi_overhead";
+    ($status, $out, $err) = run_command({PATH => $path}, "$real->{scripts}/run_mpi_overhead",
+        '--functional', '--as-root', '-r', "$real->{top}/work/pair", '--', '--sizes=8', '-i', '20');
+    like $status, qr/\A[03]\z/, 'run_mpi_overhead --functional of this build' or diag $out, $err;
+    like $out, $status ? qr/unstable|not linear/ : qr/^ok 1 .* $host:$host /m, '... of its one pair';
+    unlike $out, qr/no list of pairs/, '... which was looked for';
 };
 
 sub slurp_or_nothing {
