@@ -81,7 +81,7 @@ void gather_report(const struct gather *g, const struct outcome *outcome)
     keys = gather_keys(g, outcome->mode);
     check_data(g, outcome, &keys);
     rates_check_accesses(
-        &outcome->rates, mode_words[outcome->mode], outcome->local,
+        &outcome->rates, mode_words[outcome->mode], "accesses", outcome->local,
         outcome->remote,
         assay_product((uint64_t)gather_tasks(g), g->opt->updates), &keys);
     good = rates_write(&outcome->rates, &keys);

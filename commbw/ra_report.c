@@ -115,7 +115,7 @@ void ra_report(const struct ra *ra, const struct outcome *outcome)
         return;
     keys = ra_keys(ra, outcome->mode);
     check_data(ra, outcome, &keys);
-    rates_check_accesses(&outcome->rates, mode_words[outcome->mode],
+    rates_check_accesses(&outcome->rates, mode_words[outcome->mode], "updates",
                          outcome->local, outcome->remote, ra->updates, &keys);
     write_wrong(ra, outcome, &keys);
     good = rates_write(&outcome->rates, &keys);

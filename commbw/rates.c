@@ -177,8 +177,8 @@ bool rates_write(const struct rates *r, const struct assay_fields *keys)
 }
 
 void rates_check_accesses(const struct rates *r, const char *mode,
-                          uint64_t local, uint64_t remote, uint64_t all,
-                          const struct assay_fields *keys)
+                          const char *what, uint64_t local, uint64_t remote,
+                          uint64_t all, const struct assay_fields *keys)
 {
     uint64_t counted = local + remote;
     struct assay_fields f = {0};
@@ -189,9 +189,8 @@ void rates_check_accesses(const struct rates *r, const char *mode,
     assay_fields_count(&f, "remote", remote);
     snprintf(name, sizeof(name), "%s.accesses", mode);
     if (counted != all)
-        snprintf(why, sizeof(why),
-                 "%llu accesses were counted, and there are %llu",
-                 (unsigned long long)counted, (unsigned long long)all);
+        snprintf(why, sizeof(why), "%llu %s were counted, and there are %llu",
+                 (unsigned long long)counted, what, (unsigned long long)all);
     assay_check_fact(r->job->run, name, counted == all, why, &f);
     assay_fields_free(&f);
 }

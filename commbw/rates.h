@@ -41,11 +41,12 @@ struct span *rates_next(struct rates *r);
 /* Behind the last trial: the seconds of each, to rank 0. Collective. */
 void rates_gather(struct rates *r);
 
-/* Check that each of the accesses of a trial, so many in all, was counted once,
- * as one to this rank's own words or to another's: MODE.accesses. */
+/* Check that each of the accesses of a trial (WHAT: "updates"), so many in all,
+ * was counted once, as one to this rank's own words or to another's:
+ * MODE.accesses. */
 void rates_check_accesses(const struct rates *r, const char *mode,
-                          uint64_t local, uint64_t remote, uint64_t all,
-                          const struct assay_fields *keys);
+                          const char *what, uint64_t local, uint64_t remote,
+                          uint64_t all, const struct assay_fields *keys);
 
 /* Metric and sample lines, per task (of the job's rate), node and job, each
  * with the keys; the figure is the best. Returns false, having said that there
