@@ -164,6 +164,11 @@ subtest 'interfaces' => sub {
         qr/\ANOTRUN\[1\] \[1\] asked for nics=2; while it was measured, n1:a carried its bytes: 5 GB/,
         'one alone did: no figure of two';
     like $cell->($both[0], {%{$both[1]}, interface => 'lo'}), qr/\ANOTRUN/, '... nor with the loopback';
+    my @other = map { {%{$_}, host => 'n2'} } @both;
+    is $cell->($both[0], @other), '5', 'beside the rank that gathers, another\'s own may be idle';
+    like $cell->($both[0], $other[0]), qr/\ANOTRUN/, '... on one node';
+    like cell('indexgather', 7, attempt(7, 'indexgather', {%rate, nic_share => 'shared'}, traffic => [$both[0], @other])),
+        qr/\ANOTRUN/, '... and not one that it shares';
     like $cell->(), qr/\ANOTRUN\[1\] .* no interface carried its bytes/, 'nor is there one without traffic';
     like $cell->($both[0], {%{$both[1]}, sent => 'many'}), qr/\ANOTRUN/, '... nor with no numbers';
     like $cell->($both[0], {host => 'n1', interface => 'b'}), qr/\ANOTRUN/, '... nor without any';
