@@ -98,11 +98,11 @@ if (keys %sockets == 1 && slurp('/proc/cpuinfo') =~ /^processor\s*:\s*1$/m) {
 sub way {
     my ($way, @variables) = @_;
     on_login('rm', '-rf', $results);
-    for my $column (1, 2, 6) {
-        my ($status, $out) = run_cell($column, 'indexgather', @variables);
-        is $status, 0, "$way, column $column" or diag $out;
+    for my $cell ([1, 'indexgather'], [2, 'indexgather'], [6, 'simpleBandwidth']) {
+        my ($status, $out) = run_cell(@{$cell}, @variables);
+        is $status, 0, "$way, column $cell->[0], $cell->[1]" or diag $out;
     }
-    return map { s/f\z//r } (row('indexgather'))[1, 2, 6];
+    return map { s/f\z//r } (row('indexgather'))[1, 2], (row('PUT'))[6];
 }
 
 if (library() =~ /\AOpen MPI/) {
