@@ -82,7 +82,7 @@ $run = stream("STREAM $small --mode=scaling --scaling=1,2");
 is($run->{status}, 0, 'scaling: exit 0');
 like($run->{out}, qr/^# Threads: 1\tMax\. memory bandwidth: $rate\n# Threads: 2\tMax\. memory bandwidth: $rate\n/m,
     'scaling: a line a count');
-my ($one) = metric({record => stream("STREAM @ $small --mode=scaling --scaling=1")->{record}}, 'maximum');
+my ($one) = metrics({record => stream("STREAM @ $small --mode=scaling --scaling=1")->{record}}, 'maximum');
 is($one->{threads}, 1, 'a list of one');
 SKIP: {
     skip 'no gnuplot here', 3
@@ -115,7 +115,7 @@ $run = stream('STREAM @ --mode=length --repetitions=2 --threads=1');
 my $elements = field($run, 'opt', 'cache_bytes') / 8;
 my $lengths = join q{}, map { "$_: " . $_ * $elements . " => $rate\n" } 1 .. 4;
 like($run->{out}, qr/\A$facts$lengths\z/, 'length: a line a factor');
-my @medians = metric($run, 'median');
+my @medians = metrics($run, 'median');
 is(join(q{ }, map { $_->{elements} } @medians),
     join(q{ }, map { $_ * $elements } 1 .. 4), 'and a metric line');
 like($run->{out}, qr/^4: \d+ => @{[sprintf '%.1f', $medians[3]{value}]}$/m,
@@ -129,10 +129,10 @@ like($run->{out}, qr/^╟─ READ:   $rate\ MB\/s\n╟─ WRITE:  $rate\ MB\/s\n
     'kernels: four more');
 like($run->{out}, qr/bytes an element: 24 24 32 32 8 16 16 24$/m,
     'with what each counts');
-is((metric($run, 'read'))[0]{stores}, 'none', 'read stores nothing');
-is((metric($run, 'daxpy'))[0]{write_allocate}, 'no',
+is((metrics($run, 'read'))[0]{stores}, 'none', 'read stores nothing');
+is((metrics($run, 'daxpy'))[0]{write_allocate}, 'no',
     'daxpy reads what it writes');
-is((metric($run, 'write'))[0]{write_allocate}, 'yes', 'write does not');
+is((metrics($run, 'write'))[0]{write_allocate}, 'yes', 'write does not');
 
 # numa.
 $run = stream("STREAM @ $small --mode=numa");
@@ -140,7 +140,7 @@ SKIP: {
     skip 'no NUMA node can be told here', 3 if $run->{status} == 77;
     is($run->{status}, 0, 'numa: exit 0');
     like($run->{out}, qr/^node +\d+.*\n +\d+ +$rate/m, 'a matrix');
-    my @cells = metric($run, 'maximum');
+    my @cells = metrics($run, 'maximum');
     ok(defined $cells[0]{cpu_node} && defined $cells[0]{mem_node},
         'the nodes stand on the metric line');
 }
@@ -161,7 +161,7 @@ is(length((grep {/^Copy:/} split /\n/, $run->{out})[0]), 62,
     'as wide as the original');
 like($run->{out}, qr/^Solution Validates: avg error less than 1\.000000e-13 on all three arrays$/m,
     'the verdict');
-my ($copy) = metric($run, 'copy');
+my ($copy) = metrics($run, 'copy');
 is($copy->{write_allocate}, 'no', 'never counts write-allocate');
 my ($best, $least) = $run->{out} =~ /^Copy: +(\S+) +\S+ +(\S+)/m;
 cmp_ok(abs($best * $least / 16.777216 - 1), '<', 0.01,

@@ -17,10 +17,10 @@ my $small = '--elements=1M --repetitions=4';
 my $run = stream("STREAM @ $small --threads=2");
 is($run->{status}, 0, 'exit 0');
 is(verdict($run), 'good', 'a good record');
-is(join(q{ }, map { $_->{n} } map { metric($run, $_) } qw(copy scale add triad)),
+is(join(q{ }, map { $_->{n} } map { metrics($run, $_) } qw(copy scale add triad)),
     '3 3 3 3', 'every repetition but the first is a sample');
 for my $name (qw(copy scale add triad)) {
-    my ($metric) = metric($run, $name);
+    my ($metric) = metrics($run, $name);
     my ($sample) = map { Assay::Text::split_fields(s/^\S+//r) }
         grep {/ name=$name /} lines($run, 'sample');
     my @values = sort { $a <=> $b } split /,/, $sample->{values};
@@ -39,10 +39,10 @@ for my $name (qw(copy scale add triad)) {
         "$name: its data is right, exactly");
 }
 my @best = sort { $a <=> $b }
-    map { (metric($run, $_))[0]{value} } qw(copy scale add triad);
-is((metric($run, 'minimum'))[0]{value}, $best[0], 'minimum of the four');
-is((metric($run, 'maximum'))[0]{value}, $best[3], 'maximum of the four');
-cmp_ok(abs((metric($run, 'median'))[0]{value} / (($best[1] + $best[2]) / 2) - 1),
+    map { (metrics($run, $_))[0]{value} } qw(copy scale add triad);
+is((metrics($run, 'minimum'))[0]{value}, $best[0], 'minimum of the four');
+is((metrics($run, 'maximum'))[0]{value}, $best[3], 'maximum of the four');
+cmp_ok(abs((metrics($run, 'median'))[0]{value} / (($best[1] + $best[2]) / 2) - 1),
     '<', 1e-12, 'median of the four');
 is(field($run, 'opt', 'array_bytes'), 8388608, 'array_bytes and');
 cmp_ok(field($run, 'opt', 'cache_bytes'), '>', 0, 'cache_bytes for the rule');

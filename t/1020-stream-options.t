@@ -76,24 +76,24 @@ $run = stream("STREAM $small --kernel=plain --stores=nontemporal");
 is($run->{status}, 77, 'plain C has no nontemporal stores');
 $run = stream("STREAM @ $small --kernel=plain");
 is($run->{status}, 0, 'plain C runs anywhere');
-is((metric($run, 'triad'))[0]{kernel}, 'plain', 'and says what it is');
-is((metric($run, 'triad'))[0]{stores}, 'regular', 'and how it stores');
+is((metrics($run, 'triad'))[0]{kernel}, 'plain', 'and says what it is');
+is((metrics($run, 'triad'))[0]{stores}, 'regular', 'and how it stores');
 for my $isa (qw(avx2 avx512)) {
     $run = stream("STREAM @ $small --kernel=$isa");
     next if $run->{status} == 77;
-    is((metric($run, 'triad'))[0]{kernel}, $isa, "$isa is what it says");
+    is((metrics($run, 'triad'))[0]{kernel}, $isa, "$isa is what it says");
 }
 
 # K, M, G are powers of 1024, of elements.
 $run = stream('STREAM @ --elements=64K --repetitions=2 --threads=1');
 is(field($run, 'opt', 'elements'), 65536, '64K elements');
-is((metric($run, 'copy'))[0]{elements}, 65536, 'on the metric line too');
+is((metrics($run, 'copy'))[0]{elements}, 65536, 'on the metric line too');
 
 # Repetitions: of two, one counts.
 $run = stream("STREAM @ --mode=classic --elements=1M --repetitions=2");
 my @times = $run->{out} =~ /^Triad: +\S+ +(\S+) +(\S+) +(\S+)/m;
 is("$times[0] $times[1]", "$times[1] $times[2]", 'least, mean and most of one');
-is((metric($run, 'triad'))[0]{n}, 1, 'one sample');
+is((metrics($run, 'triad'))[0]{n}, 1, 'one sample');
 
 # Help, and the manual page.
 $run = stream('STREAM --help');

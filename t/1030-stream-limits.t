@@ -126,7 +126,7 @@ SKIP: {
     skip 'less than 4 GiB of memory', 2 if !$free || $free < 4 * 2**20;
     $run = stream('STREAM @ --elements=67108865 --repetitions=2 '
         . '--stores=regular --write-allocate=yes --quiet');
-    my ($add) = metric($run, 'add');
+    my ($add) = metrics($run, 'add');
     is($run->{status}, 0, 'add moves 2147483680 bytes');
     ok($add->{value} > 0 && $add->{value} < 1e7, 'at a rate that can be');
 }

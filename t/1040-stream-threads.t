@@ -45,7 +45,7 @@ for my $bind ('OMP_PROC_BIND=true', 'OMP_PLACES=cores OMP_PROC_BIND=close') {
 $run = stream("OMP_NUM_THREADS=1 STREAM @ $small");
 is(field($run, 'opt', 'threads'), 1, 'OMP_NUM_THREADS=1');
 $run = stream("OMP_NUM_THREADS=1 STREAM @ $small --threads=2");
-is((metric($run, 'copy'))[0]{threads}, 2, '--threads=2 goes before it');
+is((metrics($run, 'copy'))[0]{threads}, 2, '--threads=2 goes before it');
 $run = stream("OMP_NUM_THREADS=2,1 STREAM @ $small");
 is(field($run, 'opt', 'threads'), 2, 'of a list the first counts');
 
@@ -65,7 +65,7 @@ is($run->{status}, 0, 'a limit on threads');
 like($run->{err}, qr/threads requested 2, counted 1/, 'is said');
 like($run->{out}, qr/^# threads: requested 2, counted 1,/m, 'in the output');
 like($run->{out}, qr/\(1 threads\)/, 'the box has what there was');
-is((metric($run, 'triad'))[0]{threads}, 1, 'so has the metric line');
+is((metrics($run, 'triad'))[0]{threads}, 1, 'so has the metric line');
 is(pinning($run)->{threads_requested}, 2, 'the record has both');
 $run = stream("OMP_THREAD_LIMIT=1 OMP_NUM_THREADS=2 STREAM @ $small --mode=scaling");
 is(join(q{ }, $run->{out} =~ /^# Threads: (\d+)\t/mg), 1,
@@ -81,8 +81,8 @@ $run = stream("OMP_NUM_THREADS=$many STREAM @ --elements=100000 --repetitions=2"
 is($run->{status}, 0, "$many threads");
 like($run->{err}, qr/more threads than CPUs/, 'are warned about');
 like($run->{err}, qr/threads shared a core/, 'where they sat too');
-is((metric($run, 'copy'))[0]{threads}, $many, 'and counted');
-is((metric($run, 'copy'))[0]{oversubscribed}, 'yes', 'and marked');
+is((metrics($run, 'copy'))[0]{threads}, $many, 'and counted');
+is((metrics($run, 'copy'))[0]{oversubscribed}, 'yes', 'and marked');
 
 # Steps of a machine of two sockets, four NUMA nodes and eight cores.
 my $other = 'HWLOC_SYNTHETIC="pack:2 numa:2 core:2 pu:2"';
@@ -92,7 +92,7 @@ SKIP: {
     skip 'built without hwloc', 5 if $run->{err} !~ /recorded/;
     is(join(q{ }, $run->{out} =~ /^# Threads: (\d+)\t/mg), '2 4 6 8',
         'scaling by NUMA nodes');
-    is((metric($run, 'copy'))[0]{functional}, 'yes',
+    is((metrics($run, 'copy'))[0]{functional}, 'yes',
         'which is no measurement of that machine');
     $run = stream("$other STREAM $tiny --mode=scaling --scaling=socket");
     is(join(q{ }, $run->{out} =~ /^# Threads: (\d+)\t/mg), '4 8',
@@ -118,7 +118,7 @@ SKIP: {
     $run = stream("taskset -c $cpus[0],$cpus[1] STREAM @ $small --threads=2 --pin=spread");
     is(pinning($run)->{ok}, 'yes', 'spread');
     $run = stream("taskset -c $cpus[0],$cpus[1] STREAM @ $small --threads=2 --pin=none");
-    is((metric($run, 'copy'))[0]{pin}, 'none', 'not pinned');
+    is((metrics($run, 'copy'))[0]{pin}, 'none', 'not pinned');
     like(pinning($run)->{reason}, qr/not asked for/, 'is not checked');
 
     # Each thread touches its own half of the pages first.

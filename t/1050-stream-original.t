@@ -39,15 +39,15 @@ like($run->{out}, qr/^# original: .* -fopenmp .*\n#.* 2 threads,.*\nFunction.*\n
 for my $source (qw(original assay)) {
     for my $threads (1, 2) {
         my ($copy) = grep { ($_->{source} // q{}) eq $source
-            && $_->{threads} == $threads } metric($run, 'copy');
+            && $_->{threads} == $threads } metrics($run, 'copy');
         is($copy->{n}, 2, "$source, $threads: a sample a round");
         is($copy->{write_allocate}, 'no', 'counted alike');
     }
 }
-my ($ratio) = metric($run, 'triad_ratio');
-my ($ours) = grep { ($_->{source} // q{}) eq 'assay' } metric($run, 'triad');
+my ($ratio) = metrics($run, 'triad_ratio');
+my ($ours) = grep { ($_->{source} // q{}) eq 'assay' } metrics($run, 'triad');
 my ($theirs) = grep { ($_->{source} // q{}) eq 'original' }
-    metric($run, 'triad');
+    metrics($run, 'triad');
 cmp_ok(abs($ratio->{value} - 100 * $ours->{best} / $theirs->{best}), '<', 1e-6,
     'the ratio is that of the best, in %');
 is($ratio->{unit}, '%', 'and says so');
@@ -77,7 +77,7 @@ like($run->{err}, qr/^threads 2 places \{\d+\},\{\d+\} gomp none$/m,
 is($run->{status}, 0, 'numbers in any spelling');
 for my $name (qw(copy scale add triad)) {
     my ($metric) = grep { ($_->{source} // q{}) eq 'original' }
-        metric($run, $name);
+        metrics($run, $name);
     is($metric->{value}, 120000, "$name is read as 120000");
 }
 like($run->{err}, qr/does not say how long its arrays are/,

@@ -53,8 +53,8 @@ my $shifted = stream("LD_PRELOAD=./shim.so STREAM @ $small");
 is($shifted->{status}, 0, 'exit 0');
 is(verdict($shifted), 'good', 'a good record');
 for my $name (qw(copy scale add triad)) {
-    my ($here) = metric($plain, $name);
-    my ($there) = metric($shifted, $name);
+    my ($here) = metrics($plain, $name);
+    my ($there) = metrics($shifted, $name);
 
     is($there->{n}, 4, "$name: every time counts");
     cmp_ok($there->{value}, '>', $here->{value} / 20, "$name: a rate like");

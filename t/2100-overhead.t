@@ -139,9 +139,7 @@ is join(' ', $run->{out} =~ /^# direction: (\w+)$/mg), 'send recv', '... of send
 my %seen = map { ("$_->{direction} $_->{ranks}" => 1) } map { Assay::Text::split_fields(s/^\S+//r) }
     Probe::lines($run, 'point');
 is join(', ', sort keys %seen), 'recv 0:2, recv 1:3, send 0:2, send 1:3', 'every pair is in the record';
-my %doubled;
-$doubled{ keys_of($_) }++ for metrics($run);
-is scalar(grep { $_ > 1 } values %doubled), 0, '... under keys of its own';
+ok unique($run, 'metric'), '... under keys of its own';
 
 $run = job(2, $program, '--quiet -i 10 --effort=0.3 @');
 is $run->{out}, q{}, '--quiet prints nothing';

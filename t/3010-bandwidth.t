@@ -56,9 +56,7 @@ subtest 'sweeps' => sub {
         or diag $run->{err};
     my @metrics = metrics($run);
     is scalar @metrics, 3 * 6 * 2, 'a line of each pair, size and operation';
-    my %seen;
-    $seen{keys_of($_)}++ for @metrics;
-    is scalar(keys %seen), scalar @metrics, '... no two alike';
+    ok unique($run, 'metric'), '... no two alike';
     is scalar(grep { $_->{value} > 0 || $_->{size} == 0 } @metrics), scalar @metrics,
         '... all finite, and above 0 but for 0 bytes';
     my @checks = map { Assay::Text::split_fields(s/^\S+//r) } Probe::lines($run, 'check');

@@ -43,19 +43,19 @@ is(field($run, 'device', 'model'), 'none: host emulation', 'the device is none')
 ok(defined field($run, 'driver', 'HSA_XNACK'), "the driver's settings are kept");
 
 # Iterations.
-my @iterations = metric($run, 'iteration');
+my @iterations = metrics($run, 'iteration');
 is(join(q{ }, map { $_->{iteration} } @iterations), join(q{ }, 0 .. 19),
     'a line an iteration');
 is(sprintf('%.3f', $iterations[0]{value}), $ms, 'with the time that was printed');
 
 # The curve: cold first. A fault costs more than reading the page it brings,
 # even without a compiler's help.
-my ($cold) = metric($run, 'cold');
-my ($steady) = metric($run, 'steady');
+my ($cold) = metrics($run, 'cold');
+my ($steady) = metrics($run, 'steady');
 cmp_ok($steady->{value}, '>', 1.5 * $cold->{value}, 'cold is slower than steady');
-my ($converged) = metric($run, 'converged');
+my ($converged) = metrics($run, 'converged');
 cmp_ok($converged->{value}, '>=', 1, 'it takes an iteration to converge');
-my ($migrated) = metric($run, 'migrated');
+my ($migrated) = metrics($run, 'migrated');
 my @times = map { $_->{value} } @iterations;
 my @half = sort { $a <=> $b } @times[10 .. 19];
 my $beyond = -$converged->{value} * ($half[4] + $half[5]) / 2;
@@ -65,14 +65,14 @@ cmp_ok(abs($migrated->{value} * $beyond / 16.777216 - 1), '<', 1e-6,
 is($steady->{n}, 10, 'steady is of the last half');
 is($steady->{value}, $steady->{median}, 'and its median');
 for my $name (qw(fill device copy writeback total lost steady_share)) {
-    my ($one) = metric($run, $name);
+    my ($one) = metrics($run, $name);
     cmp_ok($one->{value}, '>', 0, "$name is there");
 }
-my ($total) = metric($run, 'total');
+my ($total) = metrics($run, 'total');
 my $sum = 0;
 $sum += $_->{value} for @iterations;
 cmp_ok(abs($sum / $total->{value} - 1), '<', 1e-9, 'total is the sum of all');
-my ($share, $device) = map { (metric($run, $_))[0]{value} } qw(steady_share device);
+my ($share, $device) = map { (metrics($run, $_))[0]{value} } qw(steady_share device);
 cmp_ok(abs($share - 100 * $steady->{value} / $device), '<', 1e-6,
     'steady_share is steady over device');
 
@@ -95,7 +95,7 @@ for my $options (sort keys %faults) {
         my ($check) = check($of, "faults.$name");
         is("$check->{ok} $check->{error}", 'yes 0', "... faults.$name is exact");
     }
-    is((metric($of, 'pingpong'))[0]{ping_pong}, 2, '... pingpong says how often');
+    is((metrics($of, 'pingpong'))[0]{ping_pong}, 2, '... pingpong says how often');
     is(scalar(grep { $_->{ok} eq 'yes' } check($of, 'sums')), 4, '... sums are right');
     is(scalar(grep { $_->{ok} eq 'yes' } check($of, 'pingpong.sums')), 3,
         '... in ping-pong too');
@@ -105,33 +105,33 @@ for my $options (sort keys %faults) {
 $run = emulation('HOST @ --num-blocks=1 --chunk=4K --prefetch');
 like($run->{out}, qr/^# faults: 0 in iteration 0, 0 later, 4096 when/m, 'prefetch: no fault');
 like($run->{out}, qr/^# prefetch: $time ms/m, '... what it cost is printed');
-my ($fetched) = metric($run, 'cold');
+my ($fetched) = metrics($run, 'cold');
 cmp_ok($fetched->{value}, '>', $cold->{value}, '... and nothing is cold');
 is($fetched->{prefetch}, 'yes', '... which its key says');
 
 # Ping-pong: pages go forth and back in every round.
 $run = emulation('HOST @ --num-blocks=1 --ping-pong=1 --rounds=4');
-my ($turns) = metric($run, 'pingpong');
+my ($turns) = metrics($run, 'pingpong');
 is($turns->{n}, 4, 'ping-pong: a sample a round');
-($steady) = metric($run, 'steady');
+($steady) = metrics($run, 'steady');
 cmp_ok($turns->{value}, '<', $steady->{value}, '... slower than steady');
-is((metric($run, 'retouch'))[0]{n}, 4, "... with the host's part beside it");
+is((metrics($run, 'retouch'))[0]{n}, 4, "... with the host's part beside it");
 like($run->{out}, qr/^# ping-pong: $time GB\/s in rounds of 1 writing by the host, at $time GB\/s, and 1 iteration; /m,
     '... and what it counts is said');
 
 # Several devices.
 $run = emulation('HOST @ --num-blocks=1 --block-size=256 --stand-ins=3 --devices=0,2 --iterations=8');
 is($run->{status}, 0, 'two of three devices') or diag($run->{err});
-is(join(q{ }, map {"$_->{device}/$_->{at_once}"} metric($run, 'cold')),
+is(join(q{ }, map {"$_->{device}/$_->{at_once}"} metrics($run, 'cold')),
     '0/1 2/1 0/2 2/2', 'one by one, then at once');
 ok(unique($run, $_), "no two $_ lines alike") for qw(metric sample check);
 is(scalar(grep { $_->{ok} eq 'yes' } check($run, 'faults.cold')), 4, 'faults are exact in each');
 like($run->{out}, qr/^At once, device 2: Iteration 0: $time ms/m, 'lines say of which device');
 is(scalar(lines($run, 'device')), 2, 'a device line each');
 $run = emulation('HOST @ --num-blocks=1 --block-size=64 --stand-ins=2 --order=alone --iterations=4');
-is(join(q{ }, map {"$_->{device}/$_->{at_once}"} metric($run, 'cold')), '0/1 1/1', 'alone');
+is(join(q{ }, map {"$_->{device}/$_->{at_once}"} metrics($run, 'cold')), '0/1 1/1', 'alone');
 $run = emulation('HOST @ --num-blocks=1 --block-size=64 --stand-ins=2 --order=together --iterations=4');
-is(join(q{ }, map {"$_->{device}/$_->{at_once}"} metric($run, 'cold')), '0/2 1/2', 'together');
+is(join(q{ }, map {"$_->{device}/$_->{at_once}"} metrics($run, 'cold')), '0/2 1/2', 'together');
 
 $run = emulation('HOST @ --num-blocks=1 --block-size=64 --quiet');
 is($run->{out}, q{}, 'quiet prints nothing');

@@ -64,8 +64,8 @@ $run = emulation("FAKE=memory=262400 MANMEM @ $fake $large");
 is($run->{status}, 0, 'just enough: exit 0') or diag($run->{err});
 $run = emulation("FAKE=memory=262399 MANMEM @ $fake $large --oversubscribe");
 is($run->{status}, 0, 'oversubscribed on demand: exit 0') or diag($run->{err});
-is((metric($run, 'cold'))[0]{oversubscribed}, 'yes', '... and says so in its keys');
-is(scalar(metric($run, 'device')), 0, '... without the arm that does not fit');
+is((metrics($run, 'cold'))[0]{oversubscribed}, 'yes', '... and says so in its keys');
+is(scalar(metrics($run, 'device')), 0, '... without the arm that does not fit');
 like($run->{out}, qr/device memory: not measured/, '... which is said');
 
 # Host memory.

@@ -33,7 +33,7 @@ is("@device{qw(model arch xnack managed_memory host_page_tables integrated)}",
 is("@device{qw(bus numa_node)}", '0000:F0:00.0 not there', '... bus and NUMA node too');
 like(field($run, 'opt', 'plugin_sha256'), qr/^[0-9a-f]{64}$/, '... and the plugin\'s hash');
 is(field($run, 'opt', 'plugin_archs'), 'gfx000', '... and what it was built for');
-my ($kernel) = metric($run, 'kernel');
+my ($kernel) = metrics($run, 'kernel');
 is("$kernel->{n} $kernel->{median}", '6 1', "the device's own clock is kept");
 
 # Errors. No device is not a fault of anything; all else is, by its name.
@@ -57,7 +57,7 @@ for my $row (@errors) {
     is($end->{status}, $status == 77 ? 'notrun' : 'failed', '... in the record');
     like($end->{reason}, $why, '... with the reason');
 }
-is(scalar(metric($run, 'iteration')), 2, 'what was measured before is kept');
+is(scalar(metrics($run, 'iteration')), 2, 'what was measured before is kept');
 $run = fake('noprefetch', '--prefetch');
 is($run->{status}, 99, 'a prefetch that fails: exit 99');
 like($run->{err}, qr/prefetching: hipMemPrefetchAsync: hipErrorInvalidValue/, '... by name');
@@ -66,7 +66,7 @@ is($run->{status}, 77, 'advice that the device does not take: exit 77');
 like($run->{err}, qr/advising: hipMemAdvise: hipErrorNotSupported/, '... by name');
 for my $advice (qw(preferred accessed read coarse)) {
     $run = fake(q{}, "--advise=$advice --iterations=4");
-    is((metric($run, 'cold'))[0]{advise}, $advice, "advise $advice stands in the keys");
+    is((metrics($run, 'cold'))[0]{advise}, $advice, "advise $advice stands in the keys");
 }
 $run = manmem("FAKE=nodevice MANMEM \@ --plugins=PROGRAMS/fake");
 is($run->{status}, 77, 'auto, and no device of HIP');
@@ -102,7 +102,7 @@ $run = fake('hang=2', '--iterations=6 --watchdog=0.5');
 is($run->{status}, 128 + 14, 'a kernel that never ends: ended by the watchdog');
 like($run->{err}, qr/^manmem: no progress within 0\.5 s: iteration 2$/m, '... which says where');
 is(field($run, 'end', 'status'), 'timeout', '... in the record too');
-is(scalar(metric($run, 'iteration')), 2, '... which has what there was');
+is(scalar(metrics($run, 'iteration')), 2, '... which has what there was');
 like($run->{out}, qr/^Iteration 1: /m, '... as does the output');
 like(verdict($run), qr/^spoiled: /, '... and counts for nothing');
 $run = fake('ms=700,1', '--iterations=4 --watchdog=0.3');
@@ -119,14 +119,14 @@ like($run->{err}, qr/no progress within 0\.3 s: an iteration of ping-pong$/m, '.
 my ($last, $try) = (q{}, 0);
 do {
     $run = fake('ms=90,60,40,5 direct=4', '--iterations=12');
-    $last = join q{ }, map { $_->{value} } metric($run, 'converged');
+    $last = join q{ }, map { $_->{value} } metrics($run, 'converged');
 } while $last ne '3' && ++$try < 5;
 is($last, '3', 'three cold iterations: converged after 3');
-my ($migrated) = metric($run, 'migrated');
+my ($migrated) = metrics($run, 'migrated');
 my $bytes = 64 * 64 * 4;
 cmp_ok(abs($migrated->{value} / ($bytes / 0.175 * 1e-9) - 1), '<', 0.25,
     'migrated: bytes over what they cost beyond steady ones');
-my ($lost) = metric($run, 'lost');
+my ($lost) = metrics($run, 'lost');
 cmp_ok(abs($lost->{value} - 100 * 175 / 235), '<', 15, 'lost: its share of the total');
 
 # Pages that stay with the host: steady, and slow.
@@ -134,7 +134,7 @@ $run = fake('ms=12 direct=2', '--iterations=8');
 is($run->{status}, 0, 'remote reads: a valid measurement');
 like($run->{err}, qr/warning: steady is [\d.]+ % of device memory's rate: the pages are read remotely, they did not migrate/,
     '... that says what it is');
-cmp_ok((metric($run, 'steady_share'))[0]{value}, '<', 50, '... in the record, for a clause');
+cmp_ok((metrics($run, 'steady_share'))[0]{value}, '<', 50, '... in the record, for a clause');
 $run = fake('ms=40,4 direct=4', '--iterations=8');
 unlike($run->{err}, qr/remotely/, 'and where they came it is not said');
 
@@ -142,7 +142,7 @@ unlike($run->{err}, qr/remotely/, 'and where they came it is not said');
 $run = manmem(command('ms=40,40,40,40,40,40,2,2', '--iterations=8'));
 is($run->{status}, 3, 'not steady: exit 3');
 like($run->{err}, qr/not steady: iteration \d of 8 .*take more --iterations/, '... and the cure');
-is(scalar(metric($run, 'steady')), 0, '... without a steady rate');
+is(scalar(metrics($run, 'steady')), 0, '... without a steady rate');
 is(field($run, 'end', 'status'), 'unstable', '... in the record too');
 
 # What keeps pages from moving is said beforehand.
@@ -158,17 +158,17 @@ for my $word (sort keys %warned) {
     like($run->{err}, $warned{$word}, "$word: a warning");
     like((lines($run, 'warning'))[0], $warned{$word}, '... in the record too');
 }
-is((metric(fake('xnack=off', '--iterations=4'), 'cold'))[0]{xnack}, 'off',
+is((metrics(fake('xnack=off', '--iterations=4'), 'cold'))[0]{xnack}, 'off',
     'XNACK stands in the keys, as the device says');
 $run = fake('xnack=on', '--iterations=4');
 unlike($run->{err}, qr/XNACK/, 'and where it is on there is no warning');
-is((metric(fake('xnack=unknown', '--iterations=4'), 'cold'))[0]{xnack}, 'unknown',
+is((metrics(fake('xnack=unknown', '--iterations=4'), 'cold'))[0]{xnack}, 'unknown',
     'nor is there one to tell, through SCALE');
 
 # Of several devices the slow one is told.
 $run = fake('devices=3 ms=10 direct=10 slow=1', '--iterations=6');
 is($run->{status}, 0, 'three devices, one by one and at once') or diag($run->{err});
-my %steady = map { ("$_->{device}/$_->{at_once}" => $_->{value}) } metric($run, 'steady');
+my %steady = map { ("$_->{device}/$_->{at_once}" => $_->{value}) } metrics($run, 'steady');
 is(join(q{ }, sort keys %steady), '0/1 0/3 1/1 1/3 2/1 2/3', 'each twice');
 cmp_ok($steady{'1/1'} * 1.3, '<', $steady{'2/1'}, 'the slow one is slow, alone');
 cmp_ok($steady{'1/3'} * 1.3, '<', $steady{'2/3'}, '... and at once, without holding others up');

@@ -76,7 +76,7 @@ for my $name (grep { -e $plugin{$_} } sort keys %plugin) {
     }
     else {
         like($run->{status}, qr/^[03]$/, "$name: measured") or diag($run->{err});
-        is((metric($run, 'cold'))[0]{backend}, $name, "$name: by this back end");
+        is((metrics($run, 'cold'))[0]{backend}, $name, "$name: by this back end");
     }
 }
 
@@ -112,13 +112,13 @@ SKIP: {
         my $run = emulation("$hip $options");
         is($run->{status}, 0, "HIP's calls, kernels run by the host: $options") or diag($run->{err});
         is(scalar(grep { $_->{ok} eq 'yes' } check($run, 'sums')), 6, '... with the right sums');
-        is((metric($run, 'steady'))[0]{arch}, 'gfx90a:sramecc+:xnack+', '... on its device')
+        is((metrics($run, 'steady'))[0]{arch}, 'gfx90a:sramecc+:xnack+', '... on its device')
             if !$options;
         is("@{line($run, 'device')}{qw(xnack managed_memory bus memory)}",
             'on yes 0000:C1:00.0 1073741824', '... as that says') if !$options;
         like($run->{out}, qr/; hip runtime 50200000, driver 50200000$/m, '... and its run time')
             if !$options;
-        my ($kernel) = metric($run, 'kernel');
+        my ($kernel) = metrics($run, 'kernel');
         is($kernel->{n}, 6, '... and its clock');
     }
     my %error = (
@@ -146,12 +146,12 @@ SKIP: {
     }
     my $several = emulation("STUB=devices=3 $hip --devices=0,2");
     is($several->{status}, 0, 'two of three devices') or diag($several->{err});
-    is(join(q{ }, map {"$_->{device}/$_->{at_once}"} metric($several, 'cold')), '0/1 2/1 0/2 2/2',
+    is(join(q{ }, map {"$_->{device}/$_->{at_once}"} metrics($several, 'cold')), '0/1 2/1 0/2 2/2',
         '... one by one, and at once');
     is(join(q{ }, map { ($_ =~ / bus=(\S+)/)[0] } lines($several, 'device')),
         '0000:C1:00.0 0000:C3:00.0', '... each at its own bus');
     my $run = manmem("STUB=xnack=- $hip");
-    is((metric($run, 'cold'))[0]{xnack}, 'off', 'XNACK off');
+    is((metrics($run, 'cold'))[0]{xnack}, 'off', 'XNACK off');
     like($run->{err}, qr/XNACK is off/, '... is warned of');
     $run = manmem("STUB=nothing=1 $hip");
     is($run->{status}, 1, 'a launch that does nothing: wrong sums, exit 1');

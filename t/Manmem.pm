@@ -13,7 +13,7 @@ use FindBin;
 use lib $FindBin::Bin;
 use Probe;
 
-our @EXPORT = qw(check emulation field line lines manmem manmem_path metric
+our @EXPORT = qw(check emulation field line lines manmem manmem_path metrics
     slurp source unique verdict);
 
 my $source = $ENV{ASSAY_SRCDIR} || abs_path(dirname(__FILE__) . '/..');
@@ -23,7 +23,6 @@ delete @ENV{grep {/^(?:HSA_|SCALE_|HIP_|ROCR_|CUDA_|FAKE)/} keys %ENV};
 -x manmem_path() or die manmem_path() . " is not built\n";
 
 sub manmem_path { return "$build/manmem/manmem" }
-sub source { return "$source/$_[0]" }
 
 # Run the shell command, in which MANMEM stands for the program, HOST for it
 # with host emulation, PROGRAMS for t/programs, and every @ for a record that
@@ -50,35 +49,11 @@ sub emulation {
     return manmem($command);
 }
 
-# A field of the last line of a kind.
-sub field {
-    my ($run, $kind, $name) = @_;
-    my $fields = line($run, $kind);
-    return $fields ? $fields->{$name} : undef;
-}
-
-# All lines of one metric, or of one check, each as a hash of its fields.
-sub metric { return _named('metric', @_) }
-sub check { return _named('check', @_) }
-
-sub _named {
-    my ($kind, $run, $name) = @_;
+# All lines of one check, each as a hash of its fields.
+sub check {
+    my ($run, $name) = @_;
     return map { Assay::Text::split_fields(s/^\S+//r) }
-        grep {/ name=\Q$name\E /} lines($run, $kind);
-}
-
-# Whether no two lines of a kind have the same name and the same keys.
-sub unique {
-    my ($run, $kind) = @_;
-    my %seen;
-
-    for my $line (lines($run, $kind)) {
-        my $fields = Assay::Text::split_fields($line =~ s/^\S+//r);
-        delete @{$fields}{qw(value n best min q1 median q3 max values error
-            tolerance ok)};
-        return 0 if $seen{join q{ }, map {"$_=$fields->{$_}"} sort keys %$fields}++;
-    }
-    return 1;
+        grep {/ name=\Q$name\E /} lines($run, 'check');
 }
 
 1;

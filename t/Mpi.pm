@@ -14,8 +14,8 @@ use FindBin;
 use lib $FindBin::Bin;
 use Probe;
 
-our @EXPORT = qw(alone job job_end job_start jobs_at_once judged keys_of launcher
-    library metrics missing program slurp source);
+our @EXPORT = qw(alone job job_end job_start jobs_at_once judged launcher library
+    metrics missing program slurp source unique);
 
 my $source = $ENV{ASSAY_SRCDIR} || abs_path(dirname(__FILE__) . '/..');
 my $build = $ENV{ASSAY_BUILDDIR} || $source;
@@ -33,8 +33,6 @@ $ENV{OMPI_MCA_mca_base_component_path} = $_ for _spared_plugins();
 
 # MPI libraries leak by themselves; the serial tests look for leaks of ours.
 $ENV{ASAN_OPTIONS} = join q{:}, $ENV{ASAN_OPTIONS} // (), 'detect_leaks=0';
-
-sub source { return "$source/$_[0]" }
 
 # A variable of the build's Makefile.
 sub _variable {
@@ -118,15 +116,6 @@ sub job_start {
 
 sub job_end { return probe_end(@{$_[0]}) }
 
-# The fields of all metric lines of a name (or all), as hashes.
-sub metrics {
-    my ($run, $name) = @_;
-    my @fields = map { Assay::Text::split_fields(s/^\S+//r) }
-        Probe::lines($run, 'metric');
-
-    return grep { !defined $name || $_->{name} eq $name } @fields;
-}
-
 # Exit status of the judge, with its output, over the run's record, by a file
 # under reference/.
 sub judged {
@@ -139,15 +128,6 @@ sub judged {
     my $out = qx{$^X '$assay' judge --reference '$file_of' @options run.record 2>&1};
     unlink 'run.record';
     return ($? >> 8, $out);
-}
-
-# What tells a metric line from others, as one text.
-sub keys_of {
-    my ($fields) = @_;
-    my %keys = %{$fields};
-
-    delete @keys{qw(value n best min q1 median q3 max)};
-    return join q{ }, map {"$_=$keys{$_}"} sort keys %keys;
 }
 
 1;

@@ -11,8 +11,8 @@ use File::Basename qw(dirname);
 use File::Temp qw(tempdir);
 use Time::HiRes qw(time);
 
-our @EXPORT = qw(at_once line lines probe probe_end probe_path probe_start slurp
-    verdict);
+our @EXPORT = qw(at_once field line lines metrics probe probe_end probe_path
+    probe_start slurp source unique verdict);
 
 my $source = $ENV{ASSAY_SRCDIR} || abs_path(dirname(__FILE__) . '/..');
 my $build = $ENV{ASSAY_BUILDDIR} || $source;
@@ -27,6 +27,7 @@ delete @ENV{grep {/^HWLOC_/} keys %ENV};
 chdir $dir or die "$dir: $!";
 -x probe_path() or die probe_path() . " is not built\n";
 
+sub source { return "$source/$_[0]" }
 sub probe_path { return "$build/t/programs/probe" }
 
 sub slurp {
@@ -101,6 +102,35 @@ sub line {
     my ($fields, $why) = Assay::Text::split_fields($line =~ s/^\S+//r);
     die "$why: $line\n" if !$fields;
     return $fields;
+}
+
+# A field of that line.
+sub field {
+    my ($run, $kind, $name) = @_;
+    my $fields = line($run, $kind);
+    return $fields ? $fields->{$name} : undef;
+}
+
+# All metrics, or those of one name, each as a hash of its fields.
+sub metrics {
+    my ($run, $name) = @_;
+    my @fields = map { Assay::Text::split_fields(s/^\S+//r) } lines($run, 'metric');
+
+    return grep { !defined $name || $_->{name} eq $name } @fields;
+}
+
+# Whether no two lines of a kind have the same name and the same keys.
+sub unique {
+    my ($run, $kind) = @_;
+    my %seen;
+
+    for my $line (lines($run, $kind)) {
+        my $fields = Assay::Text::split_fields($line =~ s/^\S+//r);
+        delete @{$fields}{qw(value n best min q1 median q3 max values error
+            tolerance ok reason cpus faults)};
+        return 0 if $seen{join q{ }, map {"$_=$fields->{$_}"} sort keys %$fields}++;
+    }
+    return 1;
 }
 
 # What the judge's reader makes of a record: its class and why.

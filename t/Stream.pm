@@ -13,7 +13,7 @@ use FindBin;
 use lib $FindBin::Bin;
 use Probe;
 
-our @EXPORT = qw(compiler field line lines metric rate_of slurp source stream
+our @EXPORT = qw(compiler field line lines metrics rate_of slurp source stream
     stream_path unique verdict);
 
 my $source = $ENV{ASSAY_SRCDIR} || abs_path(dirname(__FILE__) . '/..');
@@ -23,7 +23,6 @@ delete @ENV{grep {/^(?:OMP|GOMP|KMP)_/} keys %ENV};
 -x stream_path() or die stream_path() . " is not built\n";
 
 sub stream_path { return "$build/stream/stream" }
-sub source { return "$source/$_[0]" }
 
 # Run the shell command, in which STREAM stands for the program, and every @
 # for a record that does not exist yet.
@@ -35,39 +34,10 @@ sub stream {
     return probe($command);
 }
 
-# A field of the last line of a kind.
-sub field {
-    my ($run, $kind, $name) = @_;
-    my $fields = line($run, $kind);
-    return $fields ? $fields->{$name} : undef;
-}
-
-# All lines of one metric, each as a hash of its fields.
-sub metric {
-    my ($run, $name) = @_;
-    return map { Assay::Text::split_fields(s/^\S+//r) }
-        grep {/ name=\Q$name\E /} lines($run, 'metric');
-}
-
 # The rate that the output gives behind a label.
 sub rate_of {
     my ($run, $label) = @_;
     return $run->{out} =~ /^.*\Q$label\E:?\s+([\d.]+)/m ? $1 : undef;
-}
-
-# Whether no two lines of a kind have the same name and the same keys.
-sub unique {
-    my ($run, $kind) = @_;
-    my %seen;
-
-    for my $line (lines($run, $kind)) {
-        my $fields = Assay::Text::split_fields($line =~ s/^\S+//r);
-        delete @{$fields}{qw(value n best min q1 median q3 max values error
-            reason cpus faults)};
-        return 0 if $seen{join q{ }, map {"$_=$fields->{$_}"}
-            sort keys %$fields}++;
-    }
-    return 1;
 }
 
 # A compiler that tests may use, or nothing.
