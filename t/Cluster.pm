@@ -88,44 +88,34 @@ sub job_of {
     return {$text =~ m{([A-Za-z]+)=(\S*)}g};
 }
 
+# Wait until what Slurm says of a job in a field is like that.
 sub _until {
-    my ($job, $seconds, $wanted) = @_;
+    my ($job, $seconds, $field, $wanted) = @_;
     my $end = time + $seconds;
-    my $state = q{};
+    my $said = q{};
     while (time < $end) {
-        $state = job_of($job)->{JobState} // q{};
-        return 1 if $state =~ $wanted;
+        $said = job_of($job)->{$field} // q{};
+        return 1 if $said =~ $wanted;
         sleep 0.2;
     }
-    diag "job $job is still $state";
+    diag "job $job: $field is still $said";
     return 0;
 }
 
 # started(JOB), ended(JOB, SECONDS): wait for it. The latter returns what Slurm
 # knows of it: sbatch --wait looks every half a minute only.
-sub started { return _until($_[0], 60, qr{RUNNING}) }
+sub started { return _until($_[0], 60, 'JobState', qr{RUNNING}) }
 
 sub ended {
     my ($job, $seconds) = @_;
-    _until($job, $seconds // 120,
+    _until($job, $seconds // 120, 'JobState',
         qr{^(?!PENDING|RUNNING|COMPLETING|CONFIGURING|REQUEUED|SUSPENDED|RESIZING|$)});
     return job_of($job);
 }
 
 # reason_is(JOB, PATTERN): wait until Slurm gives such a reason for what it does not
 # start; its scheduler looks at a job some time after the event.
-sub reason_is {
-    my ($job, $wanted) = @_;
-    my $end = time + 120;
-    my $reason = q{};
-    while (time < $end) {
-        $reason = job_of($job)->{Reason} // q{};
-        return 1 if $reason =~ $wanted;
-        sleep 0.2;
-    }
-    diag "job $job waits for $reason";
-    return 0;
-}
+sub reason_is { return _until($_[0], 120, 'Reason', $_[1]) }
 
 END {
     if ($$ == $here) {
