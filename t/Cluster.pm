@@ -67,10 +67,17 @@ sub cluster_up {
 sub cluster_down { return output(lab('down')) }
 
 # on_login(COMMAND...), node(NAME, COMMAND...): run it on the login node, or on
-# a node. fault(WORD...): t/cluster/fault. Each returns status and output.
+# a node. fault(WORD...): t/cluster/fault. Each returns status and output; a fault
+# whose status nobody looks at has to take.
 sub on_login { return output(lab('exec'), @_) }
 sub node { my ($name, @command) = @_; return output(lab('node'), 'exec', $name, @command) }
-sub fault { return output(lab('fault'), @_) }
+
+sub fault {
+    my @words = @_;
+    my ($status, $text) = output(lab('fault'), @words);
+    die "fault @words: exit $status: $text" if $status != 0 && !defined wantarray;
+    return ($status, $text);
+}
 
 # submit(ARGUMENT...): sbatch; returns the number of the job, or dies with what
 # sbatch says.
