@@ -17,8 +17,8 @@ my $why = missing('commbw/simpleBandwidth');
 plan skip_all => $why if $why;
 plan skip_all => 'the plugin of Open MPI is what is put wrong' if library() !~ /Open MPI/;
 
-my @faults = qw(placement plugin pinned disk);
-my ($status, $text) = output(lab('faults'), qw(--spread 0 --healthy 0), @faults);
+my @faults = qw(placement plugin pinned rank dead-node cut slurmd drained disk clock);
+my ($status, $text) = output(lab('faults'), qw(--spread 0 --healthy 0 --least 900), @faults);
 plan skip_all => $text if $status == 77;
 my @rows = $text =~ /^\| ((?!fault |-).*) \|$/mg;
 is scalar @rows, @faults, 'a row for each fault' or diag $text;

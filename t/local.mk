@@ -183,22 +183,26 @@ mpi_tests += \
 	%D%/3030-bandwidth-transports.t \
 	# end of mpi_tests
 
-# Those that `make check` leaves to `make check-long`: not of test_scripts.
+# Those that `make check` leaves to `make check-long`: not of test_scripts. Of them
+# the waiting ones wait for others more than they compute, and hang on no speed:
+# several may run at once, the longest first.
+waiting_tests += \
+	%D%/6200-faults.t \
+	%D%/6110-slurm-trouble.t \
+	%D%/6100-slurm-launch.t \
+	%D%/5530-sweep-faults.t \
+	%D%/6150-slurm-smb.t \
+	%D%/3650-launch-slurm.t \
+	# end of waiting_tests
 long_tests += \
 	%D%/1070-stream-kernels.t \
 	%D%/1080-stream-memcheck.t \
 	%D%/3090-bandwidth-long.t \
 	%D%/3095-bandwidth-rails.t \
-	%D%/3650-launch-slurm.t \
-	%D%/6000-cluster.t \
-	%D%/6100-slurm-launch.t \
-	%D%/6150-slurm-smb.t \
 	%D%/3210-words.t \
 	%D%/3410-two-rails.t \
-	%D%/5530-sweep-faults.t \
-	%D%/6110-slurm-trouble.t \
+	%D%/6000-cluster.t \
 	%D%/6500-sweep.t \
-	%D%/6200-faults.t \
 	# end of long_tests
 
 # Files, and folders of which everything is distributed.

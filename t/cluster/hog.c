@@ -3,8 +3,8 @@
  * usage: hog NAME...
  *
  * Looks at the processes that it can see, which on a node of the cluster are
- * the node's.  While one of them bears a NAME, one process a CPU writes through
- * 64 MiB again and again; else they sleep.  Ends with SIGTERM.
+ * the node's.  While one of them bears a NAME, two processes a CPU write through
+ * 64 MiB each again and again; else they sleep.  Ends with SIGTERM.
  */
 #include "config.h"
 
@@ -93,7 +93,7 @@ int main(int argc, char **argv)
         return 99;
     }
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-    for (long i = 0; i < cpus; i++)
+    for (long i = 0; i < 2 * cpus; i++)
         if (fork() == 0)
             write_memory(busy);
     for (;;) {
