@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "commbw/bandwidth.h"
+#include "lib/units.h"
 
 static const uint64_t window_bytes = 64 << 20; /* of a task's window, at most */
 static const double sample = 1e-3,             /* s that one takes at least */
@@ -13,11 +14,6 @@ static const double sample = 1e-3,             /* s that one takes at least */
 
 #define REFUSE(plan, ...)                                                      \
     assay_job_refuse((plan)->job, ASSAY_USAGE, __VA_ARGS__)
-
-static unsigned long long ull(uint64_t n)
-{
-    return n;
-}
 
 static void plan_transport(struct plan *plan)
 {
@@ -106,7 +102,7 @@ static void plan_sizes(struct plan *plan)
     char error[160], one[32];
     const char *text = plan->opt->sizes;
 
-    snprintf(one, sizeof(one), "%llu", ull(plan->opt->size));
+    snprintf(one, sizeof(one), "%llu", assay_ull(plan->opt->size));
     if (assay_sizes_parse(text ? text : one, SIZE_MOST, &plan->sizes, error,
                           sizeof(error)) < 0)
         REFUSE(plan, "--sizes: %s", error);

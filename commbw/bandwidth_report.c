@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "commbw/bandwidth.h"
+#include "lib/units.h"
 
 /* One measurement as it is reported. */
 struct view {
@@ -15,11 +16,6 @@ struct view {
     double *seconds; /* [trials] of one trial, of the pairs looked at */
     double *rates;   /* [trials] MB/s */
 };
-
-static unsigned long long ull(uint64_t n)
-{
-    return n;
-}
 
 static bool prints(const struct plan *plan)
 {
@@ -158,8 +154,9 @@ static void unstable(const struct view *view)
     snprintf(text, sizeof(text),
              "%s of %llu bytes: %llu trials take less than %d ticks of the "
              "clock",
-             operation_name[view->scene->operation], ull(view->bench->size),
-             ull(view->result->batch), ASSAY_TICKS);
+             operation_name[view->scene->operation],
+             assay_ull(view->bench->size), assay_ull(view->result->batch),
+             ASSAY_TICKS);
     assay_unstable(view->plan->job->run, text);
 }
 
@@ -196,7 +193,7 @@ static void check_data(const struct view *view)
         snprintf(why, sizeof(why),
                  "%llu blocks of %llu bytes hold what was not sent, the first "
                  "is %s",
-                 ull(r->wrong), ull(view->bench->size), r->first);
+                 assay_ull(r->wrong), assay_ull(view->bench->size), r->first);
     assay_check_fact(view->plan->job->run, name, *why == '\0', why, &keys);
     assay_fields_free(&keys);
 }
@@ -220,7 +217,7 @@ static void print_line(const struct view *view, size_t pairs)
            "moves/s; %llu trials\n",
            name, seconds.min, rates.max * mib, rates.median * mib,
            seconds.median * 1e6, moves / seconds.median,
-           ull(view->result->trials));
+           assay_ull(view->result->trials));
     fflush(stdout);
 }
 
@@ -235,8 +232,8 @@ static void print_subject(const struct view *view)
     if (!prints(plan) || (plan->sizes.n == 1 && !plan->in_turn) ||
         (view->scene->operation == PUT && plan->opt->operation == BOTH))
         return;
-    printf("# size %llu, window %llu", ull(view->bench->size),
-           ull(view->bench->window));
+    printf("# size %llu, window %llu", assay_ull(view->bench->size),
+           assay_ull(view->bench->window));
     ranks_text(plan, pair, ranks, sizeof(ranks));
     if (plan->in_turn)
         printf(", %s:%s ranks %s", locales_host(l, pair->origin),

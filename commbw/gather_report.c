@@ -4,11 +4,7 @@
 #include <stdio.h>
 
 #include "commbw/gather.h"
-
-static unsigned long long ull(uint64_t n)
-{
-    return n;
-}
+#include "lib/units.h"
 
 struct assay_fields gather_keys(const struct gather *g, int mode)
 {
@@ -46,7 +42,7 @@ static void check_data(const struct gather *g, const struct outcome *outcome,
     snprintf(name, sizeof(name), "%s.data", mode_words[outcome->mode]);
     if (outcome->wrong)
         snprintf(why, sizeof(why), "%llu entries, the first is %s",
-                 ull(outcome->wrong), outcome->first);
+                 assay_ull(outcome->wrong), outcome->first);
     assay_check_fact(g->job->run, name, outcome->wrong == 0, why, &f);
     assay_fields_free(&f);
 }
@@ -63,11 +59,11 @@ static void print_head(const struct gather *g, const struct outcome *outcome)
            g->job->map.nodes == 1 ? "" : "s", g->tasks,
            g->tasks == 1 ? "" : "s", gatherers_words[opt->gatherers],
            spread_words[opt->distribution]);
-    printf("table:     %llu words a rank, %s in all\n", ull(opt->table),
+    printf("table:     %llu words a rank, %s in all\n", assay_ull(opt->table),
            assay_size_text(g->table.spread.total * sizeof(uint64_t), size));
-    printf("gathered:  %llu words a task\n", ull(opt->updates));
+    printf("gathered:  %llu words a task\n", assay_ull(opt->updates));
     printf("accesses:  %llu local, %llu remote (%.1f %%)\n",
-           ull(outcome->local), ull(outcome->remote),
+           assay_ull(outcome->local), assay_ull(outcome->remote),
            100.0 * (double)outcome->remote / all);
 }
 

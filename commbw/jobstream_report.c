@@ -7,6 +7,7 @@
 
 #include "commbw/jobstream.h"
 #include "commbw/span.h"
+#include "lib/units.h"
 
 /* On rank 0: what all ranks did. */
 struct sums {
@@ -16,11 +17,6 @@ struct sums {
     double *rate;         /* [repetitions] of one node and kernel */
     double best[OPS];     /* of one node */
 };
-
-static unsigned long long ull(uint64_t n)
-{
-    return n;
-}
 
 /* Keys of a node's lines; the caller frees them. stores: of this kernel. */
 static struct assay_fields keys_of(const struct sums *s, size_t node,
@@ -135,7 +131,7 @@ static void report_node(struct sums *s, size_t node, double tick)
         return;
     printf("%-16s %6zu %8llu %10.1f %10.1f %10.1f %10.1f\n",
            j->job->map.name[node], j->job->map.size[node],
-           ull(s->threads[j->job->map.order[j->job->map.first[node]]]),
+           assay_ull(s->threads[j->job->map.order[j->job->map.first[node]]]),
            s->best[0], s->best[1], s->best[2], s->best[3]);
 }
 
@@ -180,10 +176,10 @@ static void check_places(const struct jobstream *j)
     assay_fields_free(&f);
     if (all[1] > 0)
         assay_warn(j->job->run, "%llu threads shared a core with another",
-                   ull(all[1]));
+                   assay_ull(all[1]));
     if (all[2] > 0)
         assay_warn(j->job->run, "%llu threads that were asked for did not run",
-                   ull(all[2]));
+                   assay_ull(all[2]));
 }
 
 static void print_head(const struct jobstream *j)
@@ -194,10 +190,10 @@ static void print_head(const struct jobstream *j)
         puts("# functional only: not the required run");
     printf("# a variant of STREAM, on %zu ranks at once; MB/s of each node, "
            "best of %llu\n",
-           j->job->map.ranks, ull(j->opt->repetitions - 1));
+           j->job->map.ranks, assay_ull(j->opt->repetitions - 1));
     printf("# %llu elements (%s) in each array of each rank; %s stores, "
            "write-allocate %scounted\n",
-           ull(j->elements), assay_type_words[j->opt->type],
+           assay_ull(j->elements), assay_type_words[j->opt->type],
            assay_stores_words[j->kernels.stores],
            j->write_allocate ? "" : "not ");
     printf("%-16s %6s %8s %10s %10s %10s %10s\n", "node", "ranks", "threads",

@@ -4,11 +4,7 @@
 #include <stdio.h>
 
 #include "commbw/ra.h"
-
-static unsigned long long ull(uint64_t n)
-{
-    return n;
-}
+#include "lib/units.h"
 
 struct assay_fields ra_keys(const struct ra *ra, int mode)
 {
@@ -97,10 +93,11 @@ static void print_head(const struct ra *ra, const struct outcome *outcome)
            mode_words[outcome->mode], map->ranks, map->nodes,
            map->nodes == 1 ? "" : "s", ra->tasks, ra->tasks == 1 ? "" : "s",
            spread_words[ra->opt->distribution]);
-    printf("table:     %llu words, %s\n", ull(ra->opt->table),
+    printf("table:     %llu words, %s\n", assay_ull(ra->opt->table),
            assay_size_text(ra->opt->table * sizeof(uint64_t), size));
     printf("updates:   %llu: %llu local, %llu remote (%.1f %%)\n",
-           ull(ra->updates), ull(outcome->local), ull(outcome->remote),
+           assay_ull(ra->updates), assay_ull(outcome->local),
+           assay_ull(outcome->remote),
            100.0 * (double)outcome->remote / (double)ra->updates);
     printf("wrong:     %.0f entries (%.4f %%)\n", most_wrong(outcome),
            100.0 * most_wrong(outcome) / entries(ra));

@@ -12,11 +12,6 @@
 
 const char *const window_kind_words[] = {"allocate", "create", "shared", NULL};
 
-static unsigned long long ull(uint64_t n)
-{
-    return n;
-}
-
 /* What is known to help, by library. */
 static const char *cure(const struct window *window)
 {
@@ -60,7 +55,7 @@ static int create(struct window *window, MPI_Aint bytes)
         window->base = assay_map((size_t)bytes, ASSAY_HUGE_NEVER, -1);
         if (!window->base)
             assay_die(window->job->run, ASSAY_BROKEN,
-                      "a window of %llu bytes: %s", ull((uint64_t)bytes),
+                      "a window of %llu bytes: %s", assay_ull((uint64_t)bytes),
                       strerror(errno));
     }
     return MPI_Win_create(window->base, bytes, 1, MPI_INFO_NULL, window->comm,
@@ -114,7 +109,7 @@ static void expose_all(struct window *window)
     MPI_Error_string(code, text, &length);
     assay_die(window->job->run, ASSAY_BROKEN,
               "a window (%s) of %llu bytes a rank: MPI: %s: %s",
-              window_kind_words[window->kind], ull(window->bytes), text,
+              window_kind_words[window->kind], assay_ull(window->bytes), text,
               cure(window));
 }
 
@@ -127,7 +122,8 @@ void window_open(struct window *window, struct assay_job *job, MPI_Comm comm,
         (struct window){.job = job, .comm = comm, .kind = kind, .bytes = bytes};
     if (bytes > INT64_MAX - WINDOW_PAD)
         assay_die(job->run, ASSAY_BROKEN,
-                  "a window of %llu bytes: more than there can be", ull(bytes));
+                  "a window of %llu bytes: more than there can be",
+                  assay_ull(bytes));
     MPI_Comm_size(comm, &ranks);
     window->size = assay_room(job->run, (size_t)ranks, sizeof(*window->size),
                               "the sizes of windows");
@@ -154,7 +150,8 @@ _Noreturn static void beyond(const struct window *window, int target,
     assay_die(window->job->run, ASSAY_BROKEN,
               "one-sided access to %llu bytes at %llu of rank %d: its window "
               "ends at %llu",
-              ull(n), ull(at), target, ull(window->size[target]));
+              assay_ull(n), assay_ull(at), target,
+              assay_ull(window->size[target]));
 }
 
 void window_check(const struct window *window, int target, uint64_t at,

@@ -26,6 +26,12 @@ int assay_parse_count(const char *text, uint64_t *out); /* 4294967296 */
 int assay_parse_size(const char *text, uint64_t *out);  /* 64K, 1G, 4096 */
 int assay_parse_real(const char *text, double *out);    /* finite, not hex */
 
+/* n as %llu takes it, whatever type uint64_t is here. */
+static inline unsigned long long assay_ull(uint64_t n)
+{
+    return n;
+}
+
 /* a * b, or UINT64_MAX where the product does not fit. */
 uint64_t assay_product(uint64_t a, uint64_t b);
 

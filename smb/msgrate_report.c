@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/units.h"
 #include "smb/msgrate.h"
 
 /* One pattern as it is reported: rates of one rank's batches, and of nodes. */
@@ -19,11 +20,6 @@ struct view {
     struct rate job;
 };
 
-static unsigned long long ull(uint64_t n)
-{
-    return n;
-}
-
 void report_head(struct report *report, const struct plan *plan)
 {
     const struct options *opt = plan->opt;
@@ -37,14 +33,14 @@ void report_head(struct report *report, const struct plan *plan)
     if (opt->functional)
         puts("# functional only: not the required run");
     if (opt->sizes)
-        printf("Message size is %llu\n", ull(plan->size));
+        printf("Message size is %llu\n", assay_ull(plan->size));
     printf("job size:   %zu\n", plan->job->map.ranks);
-    printf("npeers:     %llu\n", ull(opt->peers));
-    printf("niters:     %llu\n", ull(opt->iterations));
-    printf("nmsgs:      %llu\n", ull(opt->messages));
-    printf("nbytes:     %llu\n", ull(plan->size));
-    printf("cache size: %llu\n", ull(plan->cache));
-    printf("ppn:        %llu\n", ull(plan->layout.ppn));
+    printf("npeers:     %llu\n", assay_ull(opt->peers));
+    printf("niters:     %llu\n", assay_ull(opt->iterations));
+    printf("nmsgs:      %llu\n", assay_ull(opt->messages));
+    printf("nbytes:     %llu\n", assay_ull(plan->size));
+    printf("cache size: %llu\n", assay_ull(plan->cache));
+    printf("ppn:        %llu\n", assay_ull(plan->layout.ppn));
 }
 
 /* Keys of a line; the caller frees them. host: NULL where it is no node's. */
@@ -136,7 +132,7 @@ static void check_data(const struct view *view, const struct result *result)
         snprintf(why, sizeof(why),
                  "%llu messages hold what was not sent, the "
                  "first is %s",
-                 ull(result->wrong), result->first);
+                 assay_ull(result->wrong), result->first);
     assay_check_fact(view->plan->job->run, name, result->wrong == 0, why,
                      &keys);
     assay_fields_free(&keys);
@@ -166,7 +162,7 @@ static void check_settled(const struct view *view, const struct result *result)
         assay_warn(view->plan->job->run,
                    "%s: after %llu iterations the interval of the rate is "
                    "wider than %s",
-                   view->pattern->name, ull(opt->iterations), opt->until);
+                   view->pattern->name, assay_ull(opt->iterations), opt->until);
 }
 
 /* What the original does not tell, as a comment to its layout, in which none
@@ -234,8 +230,9 @@ void report_end(const struct report *report)
     if (!report->prints || !opt->machine)
         return;
     printf("%zu %llu %llu %llu %llu %llu %llu", plan->job->map.ranks,
-           ull(opt->peers), ull(opt->iterations), ull(opt->messages),
-           ull(plan->size), ull(plan->cache), ull(plan->layout.ppn));
+           assay_ull(opt->peers), assay_ull(opt->iterations),
+           assay_ull(opt->messages), assay_ull(plan->size),
+           assay_ull(plan->cache), assay_ull(plan->layout.ppn));
     for (size_t i = 0; i < PATTERNS; i++)
         printf(" %.2f", report->each[i]);
     puts(opt->functional ? " functional" : "");
