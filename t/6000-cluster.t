@@ -228,6 +228,8 @@ subtest 'wrong words' => sub {
     for my $command (sort keys %wrong) {
         is +(output(lab($command), @{$_}))[0], 2, "$command @{$_}: exit 2" for @{$wrong{$command}};
     }
+    ok !eval { fault(qw(clear x)); 1 }, 'a fault that does not take ends its test';
+    like $@, qr/^fault clear x: exit 2: \S/, '... with what it says';
     local $ENV{CLUSTER} = '/usr';
     is +(output(lab('down')))[0], 2, 'no cluster\'s folder is taken away';
 };
